@@ -37,7 +37,6 @@ NAMED: list[tuple[Any, str]] = [
     (events.Json, "Json"),
     (events.MimeBundle, "MimeBundle"),
     (events.LinePatch, "LinePatch"),
-    (messages.Message, "unknown"),
 ]
 
 
@@ -94,7 +93,7 @@ def _endings() -> str:
 
 def typescript() -> str:
     """What `js/src/events.ts` should contain."""
-    kinds = typing.get_args(events.Event)
+    kinds = [kind for kind in typing.get_args(events.Event) if kind is not events.MessageAdded]  # never sent
     literals = [union(name, [f'"{v}"' for v in typing.get_args(alias)]) for name, alias in ALIASES.items()]
     blocks = [
         HEADER.rstrip("\n"),

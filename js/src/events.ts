@@ -199,11 +199,6 @@ export interface ToolReady extends BaseEvent {
 	args: Json;
 }
 
-export interface MessageAdded extends BaseEvent {
-	type: "message_added";
-	message: unknown;
-}
-
 export interface FileChanged extends BaseEvent {
 	type: "file_changed";
 	path: string;
@@ -238,7 +233,6 @@ export type Event =
 	| ToolArgsDelta
 	| FileDelta
 	| ToolReady
-	| MessageAdded
 	| FileChanged;
 
 export interface Annotation {

@@ -21,7 +21,6 @@ import { createApp } from "./view/shell/app.ts";
 const KEY = "data-anb-run";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */
 const DIGEST = "data-anb-outcome";
-/** Set on the surface while the interface is mounted, for the styles. */
 /** On a surface in a view of its own beside the notebook, whose panel it fills. */
 const FILLS = "data-anb-fills";
 /** Number of outputs above which drawing their pages slows down scrolling. */

@@ -130,7 +130,6 @@ function describe(event: Event, calls: Calls): Description | null {
 			};
 		case "turn_finished":
 		case "usage_updated":
-		case "message_added":
 			return null;
 		default:
 			return describeTool(event, calls);

@@ -19,17 +19,31 @@ export function questionsOf(variants: readonly Variant[]): Question[] {
 			row.kind === "tool" && row.status === "asking" ? [{ variant: number, row }] : [],
 		),
 	);
-	return questions.sort((a, b) => a.row.asked - b.row.asked);
+	return questions.sort((a, b) => askedAt(a.row) - askedAt(b.row));
 }
 
 /** A unique id for a question: a call may need two approvals. */
 export function questionKey({ variant, row }: Question): string {
-	return `${variant} ${row.call_id} ${row.asked}`;
+	return `${variant} ${row.call_id} ${askedAt(row)}`;
+}
+
+/** The `seq` of the newest approval request of a call; 0 if there was none. */
+export function askedAt({ request }: ToolRow): number {
+	return request?.seq ?? 0;
+}
+
+/** The schema of the arguments; empty if they cannot be edited. */
+export function schemaOf({ request }: ToolRow): Json {
+	return request?.schema ?? {};
+}
+
+export function canEdit(row: ToolRow): boolean {
+	return Object.keys(schemaOf(row)).length > 0;
 }
 
 /** The number of open questions that one answer may approve: identical calls of one tool, but never code. */
-export function countAlike(questions: readonly Question[], { name, args, identical_only }: ToolRow): number {
-	if (identical_only) return 1;
+export function countAlike(questions: readonly Question[], { name, args, request }: ToolRow): number {
+	if (request?.identical_only) return 1;
 	return questions.filter(({ row }) => row.name === name && sameJson(row.args, args)).length;
 }
 

@@ -58,8 +58,6 @@ export class RunEntry {
 	onDraw: (state: RunState, selection: readonly ElementPath[]) => void = () => {};
 	/** The values of bound names, by variant, for a page without a kernel. */
 	saved: readonly Record<string, string>[] = [];
-	/** The last cell inserted below its output. */
-	below: unknown;
 	/** The element that shows it; null while it is not on the page. */
 	surface: Element | null = null;
 	/** Of several views, the one that reports the page's console. */

@@ -41,18 +41,13 @@ interface BaseRow {
 	readonly turn: number;
 }
 
-export interface ThinkingRow extends BaseRow {
-	kind: "thinking";
+/** A continuous piece of the model's text or thinking. */
+export interface StreamRow extends BaseRow {
+	kind: "text" | "thinking";
 	text: string;
 	from: number;
-	/** When it ended; null while the model is still thinking. */
+	/** When it ended; null while it is being written. */
 	to: number | null;
-}
-
-export interface TextRow extends BaseRow {
-	kind: "text";
-	text: string;
-	done: boolean;
 }
 
 /** A failed attempt while the run waits to send the request again; a line once it has. */
@@ -73,7 +68,7 @@ export interface LineRow extends BaseRow {
 	detail: string;
 }
 
-export type Row = ThinkingRow | TextRow | ToolRow | RetryRow | LineRow;
+export type Row = StreamRow | ToolRow | RetryRow | LineRow;
 
 export interface VariantState {
 	phase: string;
@@ -146,9 +141,9 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "turn_started":
 			return startTurn(state, event.step);
 		case "thinking_delta":
-			return think(state, event.text);
+			return stream({ ...state, phase: "thinking" }, "thinking", event.text);
 		case "text_delta":
-			return say(state, event.text);
+			return stream({ ...state, phase: "writing" }, "text", event.text);
 		case "turn_retrying":
 			return retry(state, event);
 		case "note":
@@ -162,8 +157,6 @@ export function reduce(before: VariantState, event: Event): VariantState {
 			return changeFile(state, event);
 		case "usage_updated":
 			return { ...state, usage: event.usage, cost: event.cost, estimated: event.estimated };
-		case "message_added":
-			return state;
 		case "run_finished":
 			return finish(state, event);
 		case "tool_started":
@@ -208,11 +201,15 @@ function close(open: VariantState): VariantState {
 	return { ...state, rows: state.rows.with(state.rows.lastIndexOf(waiting), line) };
 }
 
+/** The last row, if it is still being written. */
+function openStream({ rows }: VariantState): StreamRow | null {
+	const last = rows.at(-1);
+	return (last?.kind === "text" || last?.kind === "thinking") && last.to === null ? last : null;
+}
+
 function endStream(state: VariantState): VariantState {
-	const last = state.rows.at(-1);
-	if (last?.kind === "thinking" && last.to === null) return replaceLast(state, { ...last, to: state.at });
-	if (last?.kind === "text" && !last.done) return replaceLast(state, { ...last, done: true });
-	return state;
+	const last = openStream(state);
+	return last ? replaceLast(state, { ...last, to: state.at }) : state;
 }
 
 function replaceLast(state: VariantState, row: Row): VariantState {
@@ -230,25 +227,10 @@ function place(state: VariantState, kind: Row["kind"]): BaseRow {
 	return { key: `${kind}-${state.made}`, turn: state.turn };
 }
 
-function think(before: VariantState, text: string): VariantState {
-	const state = { ...before, phase: "thinking" };
-	const last = state.rows.at(-1);
-	if (last?.kind === "thinking" && last.to === null)
-		return replaceLast(state, { ...last, text: last.text + text });
-	return append(close(state), {
-		kind: "thinking",
-		...place(state, "thinking"),
-		text,
-		from: state.at,
-		to: null,
-	});
-}
-
-function say(before: VariantState, text: string): VariantState {
-	const state = { ...before, phase: "writing" };
-	const last = state.rows.at(-1);
-	if (last?.kind === "text" && !last.done) return replaceLast(state, { ...last, text: last.text + text });
-	return append(close(state), { kind: "text", ...place(state, "text"), text, done: false });
+function stream(state: VariantState, kind: StreamRow["kind"], text: string): VariantState {
+	const last = openStream(state);
+	if (last?.kind === kind) return replaceLast(state, { ...last, text: last.text + text });
+	return append(close(state), { kind, ...place(state, kind), text, from: state.at, to: null });
 }
 
 function startTool(state: VariantState, call: Pick<ToolRow, "call_id" | "name" | "title">): VariantState {

@@ -1,6 +1,7 @@
 // The row of a tool call in the transcript, from its streaming arguments to its result.
 
 import type {
+	ApprovalRequested,
 	ApprovalResolved,
 	Decider,
 	Event,
@@ -8,43 +9,32 @@ import type {
 	MimeBundle,
 	ToolErrorCode,
 	ToolFinished,
+	ToolStarted,
 } from "./events.ts";
 import type { FileChange } from "./file-state.ts";
 import { sameJson } from "./json.ts";
 
 export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "denied" | "stopped";
 
-export interface ToolRow {
+export interface ToolRow
+	extends Pick<ToolStarted, "call_id" | "name" | "title">,
+		Pick<ToolFinished, "summary" | "code" | "hint"> {
 	kind: "tool";
 	readonly key: string;
 	readonly turn: number;
-	call_id: string;
-	name: string;
-	title: string;
 	status: ToolStatus;
 	/** The arguments as text while they arrive; empty for a call that writes a file. */
 	args_text: string;
 	args: Json | null;
-	/** The tool's description; empty unless the call needs approval. */
-	description: string;
-	/** The tool's parameters; empty unless the call needs approval and its arguments can be edited. */
-	schema: Json;
-	/** Whether "always" covers only calls with these arguments. */
-	identical_only: boolean;
-	/** Whether the user may allow all calls of the tool in this run. */
-	allows_whole_run: boolean;
-	/** The `seq` of the approval request; 0 if there was none. */
-	asked: number;
+	/** The newest approval request; null if there was none. */
+	request: ApprovalRequested | null;
 	/** The file this call is writing, and how many characters of it have arrived. */
 	path: string | null;
 	written: number;
 	from: number;
 	seconds: number | null;
 	progress: string;
-	summary: string;
 	outputs: readonly MimeBundle[];
-	code: ToolErrorCode | null;
-	hint: string;
 	change: FileChange | null;
 	/** The decision on the approval request; null if there was none. */
 	answer: Decision | null;
@@ -79,11 +69,10 @@ export type ToolEvent = Exclude<
 const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "denied", "stopped"]);
 
 export function newToolRow(
-	call: Pick<ToolRow, "call_id" | "name" | "title">,
+	{ call_id, name, title }: Pick<ToolRow, "call_id" | "name" | "title">,
 	turn: number,
 	at: number,
 ): ToolRow {
-	const { call_id, name, title } = call;
 	return {
 		kind: "tool",
 		key: `tool-${call_id}`,
@@ -94,11 +83,7 @@ export function newToolRow(
 		status: "writing",
 		args_text: "",
 		args: null,
-		description: "",
-		schema: {},
-		identical_only: false,
-		allows_whole_run: false,
-		asked: 0,
+		request: null,
 		path: null,
 		written: 0,
 		from: at,
@@ -121,17 +106,7 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 		case "tool_ready":
 			return { ...row, title: event.title, args: event.args };
 		case "approval_requested":
-			return {
-				...row,
-				title: event.title,
-				args: event.args,
-				description: event.description,
-				schema: event.schema ?? {},
-				identical_only: event.identical_only ?? false,
-				allows_whole_run: event.allows_whole_run ?? false,
-				asked: event.seq,
-				status: "asking",
-			};
+			return { ...row, title: event.title, args: event.args, request: event, status: "asking" };
 		case "approval_resolved":
 			return decide(row, event);
 		case "tool_running":

@@ -36,7 +36,7 @@ describe("rows", () => {
 	test("thinking ends when text begins", () => {
 		const state = play(script(started, turn, thinking("a"), thinking("b"), text("c")));
 		expect(state.rows[0]).toMatchObject({ kind: "thinking", text: "ab", from: 2, to: 4 });
-		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", done: false });
+		expect(state.rows[1]).toMatchObject({ kind: "text", text: "c", to: null });
 	});
 
 	test("an attempt that failed is a line once the next one has begun, and what it wrote is gone", () => {

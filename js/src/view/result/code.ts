@@ -75,14 +75,11 @@ const BLOCK = 80;
  * with the length of the file.
  */
 export class Lines {
-	readonly element: HTMLElement;
 	#block: HTMLElement | null = null;
 	#line: HTMLElement | null = null;
 	#count = 0;
 
-	constructor(element: HTMLElement) {
-		this.element = element;
-	}
+	constructor(readonly element: HTMLElement) {}
 
 	clear(): void {
 		this.element.replaceChildren();

@@ -1,7 +1,7 @@
 // The controls that answer a question: the note to the model, the buttons, and their keys.
 
 import { h, listen, setAttribute, setText } from "../../dom.ts";
-import type { AnswerDraft } from "../../questions.ts";
+import { type AnswerDraft, canEdit } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 
 export type Action = "approve" | "deny" | "always" | "together" | "run" | "undo" | "edit" | "leave" | "all";
@@ -74,15 +74,15 @@ function labelsOf(row: ToolRow, changed: boolean, alike: number): Partial<Record
 	return {
 		approve: "Approve",
 		deny: "Deny",
-		run: row.allows_whole_run ? "Allow run_python for this run" : "",
+		run: row.request?.allows_whole_run ? "Allow run_python for this run" : "",
 		always: alwaysLabel(row),
 		together: alike > 1 ? `Approve all ${alike} alike` : "",
 	};
 }
 
-function alwaysLabel({ identical_only, schema }: ToolRow): string {
-	if (identical_only) return "Always for exactly this call";
-	return Object.keys(schema).length ? "Always for this tool in this run" : "Always in this run";
+function alwaysLabel(row: ToolRow): string {
+	if (row.request?.identical_only) return "Always for exactly this call";
+	return canEdit(row) ? "Always for this tool in this run" : "Always in this run";
 }
 
 function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, signal: AbortSignal) {

@@ -6,11 +6,14 @@ import { LETTERS } from "../../keys.ts";
 import { printable } from "../../printable.ts";
 import {
 	type AnswerDraft,
+	askedAt,
+	canEdit,
 	countAlike,
 	newDraft,
 	type Question,
 	questionKey,
 	questionsOf,
+	schemaOf,
 } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
@@ -30,7 +33,7 @@ export class Approval {
 	);
 	readonly #call: ReturnType<typeof createCall>;
 	readonly #answer: ReturnType<typeof createAnswer>;
-	readonly #stillness: Stillness;
+	readonly #stillness: ReturnType<typeof createStillness>;
 	#row: ToolRow;
 	#draft: AnswerDraft = newDraft();
 	/** The `seq` of the visible question. */
@@ -46,7 +49,8 @@ export class Approval {
 		this.#row = row;
 		this.#call = createCall(() => this.#drawAnswer());
 		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
-		this.#stillness = new Stillness(this.#answer.element, context.signal, (still) => this.#look(still));
+		const { element } = this.#answer;
+		this.#stillness = createStillness(element, context.signal, (still) => this.#look(still));
 		this.element = h(
 			"div",
 			// The keys work after a click anywhere on the card.
@@ -68,7 +72,7 @@ export class Approval {
 		const hadFocus = !asking && hasFocus(this.element);
 		this.element.hidden = !asking;
 		if (hadFocus) moveFocus(this.element.parentElement?.querySelector("summary"));
-		const question = asking ? row.asked : 0;
+		const question = asking ? askedAt(row) : 0;
 		if (asking && this.#shown !== question) this.#ask();
 		if (!asking && this.#shown) {
 			this.#context.choices.drafts.delete(this.#key);
@@ -116,7 +120,7 @@ export class Approval {
 		this.#setSent(false);
 		this.#answer.setHint("");
 		const title = printable(row.title);
-		const [description] = printable(row.description ?? "").split("\n\n", 1);
+		const [description] = printable(row.request?.description ?? "").split("\n\n", 1);
 		this.#head.ask(title, description ? withCode(description) : [asksFirst(row)]);
 		this.element.setAttribute("aria-label", `Allow ${title}?`);
 		this.element.dataset.question = this.#key;
@@ -200,8 +204,7 @@ export class Approval {
 	}
 
 	#openForm(): Form {
-		const { args, schema } = this.#row;
-		this.#draft.form ??= createForm(args ?? {}, schema);
+		this.#draft.form ??= createForm(this.#row.args ?? {}, schemaOf(this.#row));
 		this.#draft.editing = true;
 		this.#draw();
 		return this.#draft.form;
@@ -259,10 +262,6 @@ export class Approval {
 /** Whether an answer covers further calls. */
 function isScope(action: Action): boolean {
 	return action === "always" || action === "together" || action === "run";
-}
-
-function canEdit({ schema }: ToolRow): boolean {
-	return Object.keys(schema).length > 0;
 }
 
 function asksFirst({ name }: ToolRow): HTMLElement {
@@ -340,7 +339,7 @@ function createCall(changed: () => void) {
 			};
 			changes.update(proposed, args);
 			element.replaceChildren(form.element, changes.element);
-		} else element.replaceChildren(...createArguments(proposed, args ?? proposed, row.schema));
+		} else element.replaceChildren(...createArguments(proposed, args ?? proposed, schemaOf(row)));
 	}
 
 	return { element, draw };
@@ -375,43 +374,34 @@ const STILL_FOR = 500;
 /** Poll interval for its position in milliseconds; each press checks too. */
 const LOOK_EVERY = 100;
 
-/** `changed` is called when the element comes to rest, and when it moves again. */
-class Stillness {
-	readonly #element: HTMLElement;
-	readonly #changed: (still: boolean) => void;
-	#timer: ReturnType<typeof setInterval> | undefined;
-	#place = "";
-	#since = 0;
-	#appeared = 0;
+/** `onCheck` is called with whether the element is at rest. */
+function createStillness(element: HTMLElement, signal: AbortSignal, onCheck: (still: boolean) => void) {
+	let timer: ReturnType<typeof setInterval> | undefined;
+	let place = "";
+	let [since, appeared] = [0, 0];
+	const unwatch = (): void => clearInterval(timer);
+	signal.addEventListener("abort", unwatch, { once: true });
 
-	constructor(element: HTMLElement, signal: AbortSignal, changed: (still: boolean) => void) {
-		this.#element = element;
-		this.#changed = changed;
-		signal.addEventListener("abort", () => this.unwatch(), { once: true });
+	/** Whether a press of a pointer or a key counts. */
+	function check(byKey = false): boolean {
+		const { left, top, width, height } = element.getBoundingClientRect();
+		const now = performance.now();
+		const before = place;
+		place = [left, top, width, height].map(Math.round).join(" ");
+		if (place !== before) since = now;
+		const still = now - since >= STILL_FOR;
+		onCheck(still);
+		return byKey ? now - appeared >= STILL_FOR : still;
 	}
 
 	/** Restarts the wait: the element has appeared, or its content has changed. */
-	watch(): void {
-		this.unwatch();
-		this.#timer = setInterval(() => this.check(), LOOK_EVERY);
-		this.#place = "";
-		this.#appeared = performance.now();
-		this.check();
+	function watch(): void {
+		unwatch();
+		timer = setInterval(check, LOOK_EVERY);
+		place = "";
+		appeared = performance.now();
+		check();
 	}
 
-	unwatch(): void {
-		clearInterval(this.#timer);
-	}
-
-	/** Whether a press of a pointer or a key counts. */
-	check(byKey = false): boolean {
-		const { left, top, width, height } = this.#element.getBoundingClientRect();
-		const place = [left, top, width, height].map(Math.round).join(" ");
-		const now = performance.now();
-		if (place !== this.#place) this.#since = now;
-		this.#place = place;
-		const still = now - this.#since >= STILL_FOR;
-		this.#changed(still);
-		return byKey ? now - this.#appeared >= STILL_FOR : still;
-	}
+	return { watch, unwatch, check };
 }

@@ -13,8 +13,7 @@ import {
 	type RetryRow,
 	type Row,
 	retryOf,
-	type TextRow,
-	type ThinkingRow,
+	type StreamRow,
 	type ToolRow,
 	type VariantState,
 } from "../../state.ts";
@@ -158,7 +157,7 @@ function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Tick
 	}
 }
 
-function createThinking(context: Context, ticking: Ticking): View<ThinkingRow> {
+function createThinking(context: Context, ticking: Ticking): View<StreamRow> {
 	const label = h("span", { class: "lab" });
 	const time = h("span", { class: "end num" });
 	const text = h("div", { class: "anb-think anb-md" });
@@ -168,7 +167,7 @@ function createThinking(context: Context, ticking: Ticking): View<ThinkingRow> {
 	const fold = createFold(context, summary, detail);
 	const node = h("span", { class: "anb-node" }, icon("think"));
 	const element = h("li", { class: "anb-item" }, node, fold.element);
-	let row: ThinkingRow | null = null;
+	let row: StreamRow | null = null;
 	const tick = (snapshot: Snapshot): void => {
 		if (row?.to === null) setText(time, seconds(Math.max(0, snapshot.now - row.from)));
 	};
@@ -191,12 +190,12 @@ function createThinking(context: Context, ticking: Ticking): View<ThinkingRow> {
 	};
 }
 
-function thinkingLabel({ from, to }: ThinkingRow): string {
+function thinkingLabel({ from, to }: StreamRow): string {
 	if (to === null) return "Thinking";
 	return to - from < 0.05 ? "Thought" : `Thought for ${seconds(to - from)}`;
 }
 
-function createText(context: Context): View<TextRow> {
+function createText(context: Context): View<StreamRow> {
 	const say = h("div", { class: "anb-say anb-md" });
 	const markdown = new LongMarkdown(say);
 	const node = h("span", { class: "anb-node pt" });
@@ -204,9 +203,10 @@ function createText(context: Context): View<TextRow> {
 	return {
 		element,
 		update(row) {
-			markdown.set(row.text, row.done);
-			say.classList.toggle("writing", !row.done);
-			if (row.done) addCodeButtons(context, say);
+			const ended = row.to !== null;
+			markdown.set(row.text, ended);
+			say.classList.toggle("writing", !ended);
+			if (ended) addCodeButtons(context, say);
 		},
 	};
 }
