@@ -14,7 +14,7 @@ import { watchKeys } from "./keys.ts";
 import type { LostRun } from "./protocol.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
-import { type Choices, copyChoices, newChoices, resetRun } from "./ui.ts";
+import { Choices, copyChoices, resetRun } from "./ui.ts";
 import { Sight } from "./view/shared/on-screen.ts";
 import { createApp } from "./view/shell/app.ts";
 
@@ -205,7 +205,7 @@ export class Host {
 		const leaving = mounts.find(([element]) => hasLeft(element))?.[1];
 		const last = leaving ?? this.#choices.get(run.key);
 		const shared = mounts.some(([, mount]) => mount !== leaving && mount.choices === last?.choices);
-		const choices = last && shared ? copyChoices(last.choices) : (last?.choices ?? newChoices());
+		const choices = last && shared ? copyChoices(last.choices) : (last?.choices ?? new Choices());
 		if (last && last.id !== id) resetRun(choices);
 		this.#choices.set(run.key, { id, choices });
 		return choices;

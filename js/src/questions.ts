@@ -48,19 +48,15 @@ export function countAlike(questions: readonly Question[], { name, args, request
 }
 
 /** The user's unsent input in the card of a question. It outlives the card's elements. */
-export interface AnswerDraft {
-	note: string;
-	editing: boolean;
+export class AnswerDraft {
+	note = "";
+	editing = false;
 	/** The fields, once Edit has been pressed. */
-	form: Form | null;
+	form: Form | null = null;
 	/** The edited arguments; null if unchanged. */
-	args: Json | null;
+	args: Json | null = null;
 	/** Validation problems, by argument. */
-	problems: Problems;
+	problems: Problems = {};
 	/** Whether the end of the call was in view, or the user has expanded all of it. */
-	seen: boolean;
-}
-
-export function newDraft(): AnswerDraft {
-	return { note: "", editing: false, form: null, args: null, problems: {}, seen: false };
+	seen = false;
 }

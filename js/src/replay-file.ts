@@ -6,7 +6,7 @@ import type { Answer, Batch, Refusal } from "./protocol.ts";
 import { Runs } from "./runs.ts";
 import own from "./styles/replay-file.css";
 import { adoptStyles } from "./styles.ts";
-import { newChoices } from "./ui.ts";
+import { Choices } from "./ui.ts";
 import { openReplay } from "./view/replay/player.ts";
 import { createApp } from "./view/shell/app.ts";
 
@@ -47,7 +47,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	runs.receive(batch);
 	const run = runs.get(batch.meta?.key ?? "");
 	run.saved = record.bound;
-	const choices = newChoices();
+	const choices = new Choices();
 	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw() {} });
 	const root = place.attachShadow({ mode: "open" });
 	adoptStyles(root);

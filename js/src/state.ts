@@ -30,7 +30,7 @@ import {
 	withoutDrafts,
 } from "./file-state.ts";
 import { callPhase, ON_YOUR_SERVER, READING, retryPhase } from "./phase.ts";
-import { newToolRow, stopToolRow, type ToolEvent, type ToolRow, toolRowAfter } from "./tool-call.ts";
+import { stopToolRow, type ToolEvent, ToolRow, toolRowAfter } from "./tool-call.ts";
 
 export { type FileState, textOf, type Version } from "./file-state.ts";
 export type { ToolRow, ToolStatus } from "./tool-call.ts";
@@ -70,61 +70,39 @@ export interface LineRow extends BaseRow {
 
 export type Row = StreamRow | ToolRow | RetryRow | LineRow;
 
-export interface VariantState {
-	phase: string;
-	model: string;
-	settings: Json;
+/** The state of a variant; its defaults are those of a run without events. */
+export class VariantState {
+	phase = "starting";
+	model = "";
+	settings: Json = {};
 	/** The images attached to the prompt. */
-	images: readonly Thumbnail[];
-	busy: boolean;
+	images: readonly Thumbnail[] = [];
+	busy = true;
 	/** The number of the newest turn, from 1; 0 before the first. */
-	turn: number;
-	usage: Usage;
+	turn = 0;
+	usage: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
 	/** The tokens of the last turn, in and out. */
-	context: number;
-	cost: number | null;
-	estimated: boolean;
+	context = 0;
+	cost: number | null = null;
+	estimated = false;
 	/** The run's clock at the newest event. */
-	at: number;
-	reason: Reason | null;
-	error: string | null;
-	rows: readonly Row[];
+	at = 0;
+	reason: Reason | null = null;
+	error: string | null = null;
+	rows: readonly Row[] = [];
 	/** Number of rows created, including withdrawn ones; used for their keys. */
-	made: number;
+	made = 0;
 	/** The turns that have started. */
-	turns: readonly number[];
-	files: FileMap;
+	turns: readonly number[] = [];
+	files: FileMap = new Map();
 	/** Number of file changes in the run. */
-	changes: number;
+	changes = 0;
 	/** The path of the file that changed last. */
-	newest: string | null;
-	epochs: number;
+	newest: string | null = null;
+	epochs = 0;
 }
 
-const NO_USAGE: Usage = { input: 0, cached_read: 0, cached_write: 0, output: 0, reasoning: 0 };
-
-export const EMPTY: VariantState = {
-	phase: "starting",
-	model: "",
-	settings: {},
-	images: [],
-	busy: true,
-	turn: 0,
-	usage: NO_USAGE,
-	context: 0,
-	cost: null,
-	estimated: false,
-	at: 0,
-	reason: null,
-	error: null,
-	rows: [],
-	made: 0,
-	turns: [],
-	files: new Map(),
-	changes: 0,
-	newest: null,
-	epochs: 0,
-};
+export const EMPTY = new VariantState();
 
 /** Returns the state after one more event. */
 export function reduce(before: VariantState, event: Event): VariantState {
@@ -235,7 +213,7 @@ function stream(state: VariantState, kind: StreamRow["kind"], text: string): Var
 
 function startTool(state: VariantState, call: Pick<ToolRow, "call_id" | "name" | "title">): VariantState {
 	if (toolIndex(state, call.call_id) >= 0) return state;
-	return append(state, newToolRow(call, state.turn, state.at));
+	return append(state, new ToolRow(call, state.turn, state.at));
 }
 
 function toolIndex(state: VariantState, call_id: string): number {

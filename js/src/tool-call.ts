@@ -9,35 +9,44 @@ import type {
 	MimeBundle,
 	ToolErrorCode,
 	ToolFinished,
-	ToolStarted,
 } from "./events.ts";
 import type { FileChange } from "./file-state.ts";
 import { sameJson } from "./json.ts";
 
 export type ToolStatus = "writing" | "asking" | "running" | "ok" | "failed" | "denied" | "stopped";
 
-export interface ToolRow
-	extends Pick<ToolStarted, "call_id" | "name" | "title">,
-		Pick<ToolFinished, "summary" | "code" | "hint"> {
-	kind: "tool";
+export class ToolRow {
+	kind = "tool" as const;
 	readonly key: string;
-	readonly turn: number;
-	status: ToolStatus;
+	readonly call_id: string;
+	readonly name: string;
+	title: string;
+	status: ToolStatus = "writing";
 	/** The arguments as text while they arrive; empty for a call that writes a file. */
-	args_text: string;
-	args: Json | null;
+	args_text = "";
+	args: Json | null = null;
 	/** The newest approval request; null if there was none. */
-	request: ApprovalRequested | null;
+	request: ApprovalRequested | null = null;
 	/** The file this call is writing, and how many characters of it have arrived. */
-	path: string | null;
-	written: number;
-	from: number;
-	seconds: number | null;
-	progress: string;
-	outputs: readonly MimeBundle[];
-	change: FileChange | null;
+	path: string | null = null;
+	written = 0;
+	seconds: number | null = null;
+	progress = "";
+	summary = "";
+	outputs: readonly MimeBundle[] = [];
+	code: ToolErrorCode | null = null;
+	hint = "";
+	change: FileChange | null = null;
 	/** The decision on the approval request; null if there was none. */
-	answer: Decision | null;
+	answer: Decision | null = null;
+
+	constructor(
+		{ call_id, name, title }: Pick<ToolRow, "call_id" | "name" | "title">,
+		readonly turn: number,
+		readonly from: number,
+	) {
+		[this.key, this.call_id, this.name, this.title] = [`tool-${call_id}`, call_id, name, title];
+	}
 }
 
 export interface Decision extends Pick<ApprovalResolved, "approved" | "note" | "by"> {
@@ -67,36 +76,6 @@ export type ToolEvent = Exclude<
 >;
 
 const ENDED: ReadonlySet<ToolStatus> = new Set(["ok", "failed", "denied", "stopped"]);
-
-export function newToolRow(
-	{ call_id, name, title }: Pick<ToolRow, "call_id" | "name" | "title">,
-	turn: number,
-	at: number,
-): ToolRow {
-	return {
-		kind: "tool",
-		key: `tool-${call_id}`,
-		turn,
-		call_id,
-		name,
-		title,
-		status: "writing",
-		args_text: "",
-		args: null,
-		request: null,
-		path: null,
-		written: 0,
-		from: at,
-		seconds: null,
-		progress: "",
-		summary: "",
-		outputs: [],
-		code: null,
-		hint: "",
-		change: null,
-		answer: null,
-	};
-}
 
 /** Applies one event of the call to its row. */
 export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {

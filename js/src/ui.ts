@@ -25,74 +25,47 @@ export interface Replay extends Position {
 }
 
 /** Choices in one view of a run. They outlive its elements, which are rebuilt as cells scroll. */
-export interface Choices {
-	tab: Tab;
+export class Choices {
+	tab: Tab = "preview";
 	/** Null for the newest page. */
-	file: string | null;
+	file: string | null = null;
 	/** The change number at which files are shown; null for the newest. */
-	moment: number | null;
+	moment: number | null = null;
 	/** The line that Code scrolls to on the next draw. */
-	line: number | null;
-	device: Device;
+	line: number | null = null;
+	device: Device = "full";
 	/** The page's colour scheme; empty for the browser's default. */
-	scheme: "" | "light" | "dark";
-	variant: number;
-	arrangement: Arrangement;
+	scheme: "" | "light" | "dark" = "";
+	variant = 0;
+	arrangement = loadLayout().arrangement;
 	/** Rows the user has opened or closed, by key. */
-	rows: Map<string, boolean>;
+	rows = new Map<string, boolean>();
 	/** In a narrow frame, a finished run's transcript folds to one line unless there is no result. */
-	unfolded: boolean | null;
+	unfolded: boolean | null = null;
 	/** Whether the run is folded to its header; null to use the setting. */
-	folded: boolean | null;
+	folded: boolean | null = null;
 	/** Whether the view is on the stage of its notebook, or its run is, or there is a stage with another run. */
-	stage: "here" | "shown" | "open" | null;
+	stage: "here" | "shown" | "open" | null = null;
 	/** The transcript is folded to one line at any width. */
-	alone: boolean;
+	alone = loadLayout().alone;
 	/** Whether the result pane is open; null to open it once there is a page or an image. */
-	pane: boolean | null;
+	pane: boolean | null = null;
 	/** Long lines of code wrap. */
-	wrap: boolean;
+	wrap = loadLayout().wrap;
 	/** Why the last command failed; empty otherwise. */
-	note: string;
+	note = "";
 	/** Null while the run is shown as it is now. */
-	replay: Replay | null;
+	replay: Replay | null = null;
 	/** The turn whose request is open. */
-	request: number | null;
+	request: number | null = null;
 	/** The change request being composed. */
-	ask: Ask;
+	ask: Ask = newAsk();
 	/** Unsent answers to open questions, by question. */
-	drafts: Map<string, AnswerDraft>;
+	drafts = new Map<string, AnswerDraft>();
 	/** The question whose card takes the focus on its next draw, at the user's request. */
-	question: string | null;
+	question: string | null = null;
 	/** Whether the user allows the live preview to load from any https address. */
-	network: boolean;
-}
-
-export function newChoices(): Choices {
-	return {
-		tab: "preview",
-		file: null,
-		moment: null,
-		line: null,
-		device: "full",
-		scheme: "",
-		variant: 0,
-		arrangement: loadLayout().arrangement,
-		rows: new Map(),
-		unfolded: null,
-		folded: null,
-		stage: null,
-		alone: loadLayout().alone,
-		pane: null,
-		wrap: loadLayout().wrap,
-		note: "",
-		replay: null,
-		request: null,
-		ask: newAsk(),
-		drafts: new Map(),
-		question: null,
-		network: false,
-	};
+	network = false;
 }
 
 /** Resets the choices about one variant's rows and files. */

@@ -5,11 +5,10 @@ import { changedNames } from "../../json.ts";
 import { LETTERS } from "../../keys.ts";
 import { printable } from "../../printable.ts";
 import {
-	type AnswerDraft,
+	AnswerDraft,
 	askedAt,
 	canEdit,
 	countAlike,
-	newDraft,
 	type Question,
 	questionKey,
 	questionsOf,
@@ -35,7 +34,7 @@ export class Approval {
 	readonly #answer: ReturnType<typeof createAnswer>;
 	readonly #stillness: ReturnType<typeof createStillness>;
 	#row: ToolRow;
-	#draft: AnswerDraft = newDraft();
+	#draft = new AnswerDraft();
 	/** The `seq` of the visible question. */
 	#shown = 0;
 	#sent = false;
@@ -114,7 +113,7 @@ export class Approval {
 	#ask(): void {
 		const { choices, announce } = this.#context;
 		const row = this.#row;
-		this.#draft = choices.drafts.get(this.#key) ?? newDraft();
+		this.#draft = choices.drafts.get(this.#key) ?? new AnswerDraft();
 		choices.drafts.set(this.#key, this.#draft);
 		this.#answer.note.value = this.#draft.note;
 		this.#setSent(false);
@@ -211,7 +210,7 @@ export class Approval {
 	}
 
 	#undo(): void {
-		Object.assign(this.#draft, { ...newDraft(), note: this.#draft.note, seen: this.#draft.seen });
+		Object.assign(this.#draft, { ...new AnswerDraft(), note: this.#draft.note, seen: this.#draft.seen });
 		this.#draw();
 		moveFocus(this.element);
 	}
