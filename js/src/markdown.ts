@@ -7,7 +7,6 @@ import { createFormula, typesetFormulas } from "./markdown/typeset.ts";
 
 /** Growing Markdown: `set` draws the added text, or starts over if the text is not a continuation. */
 export class Markdown {
-	readonly element: HTMLElement;
 	#text = "";
 	#ended = false;
 	/** The length of the finished blocks in characters and in nodes. */
@@ -15,9 +14,7 @@ export class Markdown {
 	#nodes = 0;
 	#references: References = {};
 
-	constructor(element: HTMLElement) {
-		this.element = element;
-	}
+	constructor(readonly element: HTMLElement) {}
 
 	set(text: string, done: boolean): void {
 		if (text === this.#text && done === this.#ended) return;
@@ -74,18 +71,11 @@ function anyIn(references: References): boolean {
 	return false;
 }
 
-const TAGS: Record<string, keyof HTMLElementTagNameMap> = {
-	h1: "h5",
-	h2: "h5",
-	h3: "h6",
-	h4: "h6",
-	h5: "h6",
-	h6: "h6",
-	...Object.fromEntries(
-		"p code em strong s a blockquote br hr ul ol li table thead tbody tr th td"
-			.split(" ")
-			.map((tag) => [tag, tag]),
-	),
+const HEADINGS = { h1: "h5", h2: "h5", h3: "h6", h4: "h6", h5: "h6", h6: "h6" };
+const SAME = "p code em strong s a blockquote br hr ul ol li table thead tbody tr th td".split(" ");
+const TAGS: Readonly<Record<string, string>> = {
+	...HEADINGS,
+	...Object.fromEntries(SAME.map((tag) => [tag, tag])),
 };
 /** Maximum nesting of elements. Deeper content is shown without an element of its own. */
 const DEEPEST = 60;

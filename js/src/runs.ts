@@ -4,16 +4,13 @@ import { PageLink } from "./bind/link.ts";
 import type { NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
 import {
-	type Answer,
 	type Batch,
-	type BoundMessage,
 	type CheckMessage,
 	type CommandName,
 	type FromKernel,
 	KernelLink,
 	type LostRun,
 	type ReadyMessage,
-	type Refusal,
 	type Send,
 } from "./protocol.ts";
 import { EMPTY, type VariantState } from "./state.ts";
@@ -369,30 +366,31 @@ export class Runs {
 			this.#names.add(message.meta.name);
 		}
 		const run = this.#byId.get(message.run_id);
-		if (!run) {
-			this.#ask(message.run_id);
-			return;
-		}
-		if (message.kind === "check") {
-			if (message.window === this.#link.window) this.onCheck(run, message);
-			return;
-		}
-		if (message.kind === "bound") {
-			run.link(message.variant)?.receive(message.message);
-			return;
-		}
-		this.#route(run, message);
-		if (run.state) this.onRun(run);
+		if (run) this.#route(run, message);
+		else this.#ask(message.run_id);
 	}
 
-	#route(run: RunEntry, message: Exclude<FromKernel, Answer | Refusal | CheckMessage | BoundMessage>): void {
-		if (message.kind === "batch") {
-			run.receive(message);
-			this.latest = run;
-			// Other runs may link to it, or fold.
-			if (message.first === 1) for (const other of this.#byKey.values()) other.redraw();
-		} else if (message.kind === "ready") run.setReady(message);
-		else run.setRunningCode(message.variants);
+	#route(run: RunEntry, message: Exclude<FromKernel, { kind: "answer" }>): void {
+		switch (message.kind) {
+			case "check":
+				if (message.window === this.#link.window) this.onCheck(run, message);
+				return;
+			case "bound":
+				run.link(message.variant)?.receive(message.message);
+				return;
+			case "batch":
+				run.receive(message);
+				this.latest = run;
+				// Other runs may link to it, or fold.
+				if (message.first === 1) for (const other of this.#byKey.values()) other.redraw();
+				break;
+			case "ready":
+				run.setReady(message);
+				break;
+			case "running_code":
+				run.setRunningCode(message.variants);
+		}
+		if (run.state) this.onRun(run);
 	}
 
 	/** Requests the runs that this window had before it was reloaded. */

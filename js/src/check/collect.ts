@@ -1,6 +1,6 @@
 // Collects console output, errors, and addresses that failed to load.
 
-import { describe } from "../preview/describe.ts";
+import { decoded, describe } from "../preview/describe.ts";
 import type { CheckInput, ConsoleLine, Report } from "./messages.ts";
 
 /** Maximum lines per level, and maximum addresses. */
@@ -94,14 +94,6 @@ function placeOf(
 	const start = text ? page.indexOf(text) : -1;
 	if (start < 0) return { file: path };
 	return { file: path, line: page.slice(0, start).split("\n").length + line - 1 };
-}
-
-function decoded(address: string): string {
-	try {
-		return decodeURI(address);
-	} catch {
-		return address;
-	}
 }
 
 function isPage(address: string): boolean {

@@ -3,26 +3,10 @@
 import type { Look } from "./messages.ts";
 
 /** The kernel accepts at most 20. */
-const PROPERTIES = [
-	"display",
-	"position",
-	"color",
-	"background-color",
-	"background-image",
-	"font-family",
-	"font-size",
-	"font-weight",
-	"line-height",
-	"letter-spacing",
-	"text-align",
-	"padding",
-	"margin",
-	"border",
-	"border-radius",
-	"box-shadow",
-	"opacity",
-	"gap",
-];
+const PROPERTIES = `display position color background-color background-image font-family font-size font-weight
+	line-height letter-spacing text-align padding margin border border-radius box-shadow opacity gap`.split(
+	/\s+/,
+);
 /** Values without effect. */
 const WITHOUT_EFFECT = /^(|none|normal|static|start|1|0px|0px none .*|rgba\(0, 0, 0, 0\))$/;
 const LONGEST = 200;

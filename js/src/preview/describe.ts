@@ -9,3 +9,12 @@ export function describe(value: unknown): string {
 		return String(value);
 	}
 }
+
+/** An address or path without percent escapes, if they are valid. */
+export function decoded(address: string): string {
+	try {
+		return decodeURIComponent(address);
+	} catch {
+		return address;
+	}
+}

@@ -35,16 +35,12 @@ export interface Access {
 	connect(frame: Frame): Bound | null;
 }
 
-export interface FeedEvents {
+export interface FeedEvents extends Required<Pick<FrameEvents, "onLink" | "onSave" | "onScrolled">> {
 	onConsole(entry: ConsoleEntry): void;
 	/** A new page starts: all reports about the previous one are void. */
 	onRestart(): void;
 	/** There is something to see. */
 	onShown(): void;
-	onLink(href: string): void;
-	onSave(): void;
-	/** `share` says how far, from 0 to 1. */
-	onScrolled(share: number): void;
 	onLost(why: Loss): void;
 }
 
@@ -125,6 +121,7 @@ export class Feed {
 		this.#old?.dispose();
 		this.#old = this.#frame;
 		const handlers: FrameEvents = {
+			...this.#events,
 			onReady: () => {
 				if (frame !== this.#frame) return;
 				this.#ready = true;
@@ -133,9 +130,6 @@ export class Feed {
 			onShown: () => this.#uncover(frame),
 			onConsole: (entry, script) => this.#events.onConsole(located(entry, script, this.#page)),
 			onBlocked: (tag) => this.#events.onConsole({ level: "warn", text: `Blocked by the sandbox: ${tag}` }),
-			onLink: (href) => this.#events.onLink(href),
-			onSave: () => this.#events.onSave(),
-			onScrolled: (share) => this.#events.onScrolled(share),
 			onLost: (why) => this.lose(frame, why),
 		};
 		const frame: Frame = new Frame(handlers, this.#access.mode());

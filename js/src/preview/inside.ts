@@ -4,7 +4,7 @@
 import { Idiomorph } from "idiomorph";
 import { prepare } from "../../../agent_nb/pages/page.js";
 import { defineNotebook } from "../bind/notebook.ts";
-import { describe } from "./describe.ts";
+import { decoded, describe } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
 import {
 	type ConsoleLevel,
@@ -205,14 +205,6 @@ const onKey = (event: KeyboardEvent): void => {
 
 /** Compared by name, because links in SVG are of another class. */
 const LINKS: ReadonlySet<string> = new Set(["a", "area"]);
-
-function decoded(fragment: string): string {
-	try {
-		return decodeURIComponent(fragment);
-	} catch {
-		return fragment;
-	}
-}
 
 /** Cancels links to other pages and reports them: the widget decides what to do. */
 function onClick(event: MouseEvent): void {

@@ -1,6 +1,8 @@
 // Inlines files into a page: relative addresses become data URLs.
 // Blob URLs would not work: they belong to Jupyter's origin, not to the frame's.
 
+import { decoded } from "./describe.ts";
+
 /** Where the resolver reads files from. */
 export interface Source {
 	/** The text of a file, or its bytes as base64; null if there is no such file. */
@@ -123,11 +125,7 @@ export function resolvePath(address: string, base: string): string | null {
 		if (part === "..") parts.pop();
 		else if (part !== "." && part !== "") parts.push(part);
 	}
-	try {
-		return decodeURIComponent(parts.join("/")) || null;
-	} catch {
-		return parts.join("/");
-	}
+	return decoded(parts.join("/")) || null;
 }
 
 /** The length of `pending` that may be written: an incomplete tag or address is held back. */

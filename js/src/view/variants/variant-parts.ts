@@ -1,18 +1,7 @@
 // Parts of a variant in every arrangement: its phase, whether the names are bound to it, and its buttons.
 
 import { openInTab } from "../../actions.ts";
-import {
-	h,
-	hasFocus,
-	icon,
-	listen,
-	moveFocus,
-	setAttribute,
-	setChildren,
-	setLabel,
-	setText,
-	withCode,
-} from "../../dom.ts";
+import { h, hasFocus, icon, moveFocus, setAttribute, setChildren, setLabel, setText } from "../../dom.ts";
 import { dollars, seconds } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
 import { canShow, presentFiles } from "../../shown.ts";
@@ -70,10 +59,10 @@ export function createBoundMark(): VariantPart {
 		update(variant, { run }) {
 			const isBound = run.ready?.variant === variant.number;
 			const picked = isBound && run.ready?.picked === true;
-			const name = withCode(`in \`${run.meta.name}\``);
+			const name = ["in ", h("code", null, run.meta.name)];
 			element.hidden = !isBound;
 			element.classList.toggle("picked", picked);
-			setChildren(element, `${picked} ${run.meta.name}`, () => [...(picked ? [icon("check")] : []), ...name]);
+			setChildren(element, `${picked} ${run.meta.name}`, () => (picked ? [icon("check"), ...name] : name));
 		},
 	};
 }
@@ -82,7 +71,7 @@ export function createBoundMark(): VariantPart {
 export function createPick(context: Context): VariantPart {
 	const label = h("span");
 	const check = icon("check");
-	const element = h("button", { class: "anb-btn sm anb-pick" }, check, label);
+	const element = h("button", { class: "anb-btn sm anb-pick", onclick: press }, check, label);
 	let variant: Variant | null = null;
 	let pending: number | null = null;
 
@@ -98,7 +87,6 @@ export function createPick(context: Context): VariantPart {
 			context.announce(result.done ? `${name} picked` : result.why);
 		});
 	}
-	listen(element, "click", context.signal, press);
 
 	return {
 		element,
@@ -125,8 +113,8 @@ function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolea
 
 /** A button that stops this variant while it runs, and opens its page afterwards. */
 export function createStopOrOpen(context: Context, variantContext: Context): VariantPart {
-	const stop = h("button", { class: "anb-ic anb-stop-one" }, h("span", { class: "stop" }));
-	const open = h("button", { class: "anb-ic" }, icon("open"));
+	const stop = h("button", { class: "anb-ic anb-stop-one", onclick: press }, h("span", { class: "stop" }));
+	const open = h("button", { class: "anb-ic", onclick: () => openInTab(variantContext) }, icon("open"));
 	const element = h("span", { class: "anb-swap" }, stop, open);
 	let variant: Variant | null = null;
 	let stopping: number | null = null;
@@ -141,8 +129,6 @@ export function createStopOrOpen(context: Context, variantContext: Context): Var
 			stopping = done ? number : null;
 		});
 	}
-	listen(stop, "click", context.signal, press);
-	listen(open, "click", context.signal, () => openInTab(variantContext));
 
 	return {
 		element,
