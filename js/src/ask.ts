@@ -20,13 +20,13 @@ export interface ElementRef {
 }
 
 /** A requested change to some elements. */
-export interface Note {
+export interface ElementNote {
 	readonly elements: ElementRef[];
 	text: string;
 }
 
 export interface Ask {
-	notes: Note[];
+	notes: ElementNote[];
 	text: string;
 	/** The field to focus on the next draw: the last note's, or the one below the notes. */
 	focus?: "note" | "text" | undefined;
@@ -58,7 +58,7 @@ export function storeAsk(run_id: string, { notes, text, toggled }: Ask): void {
 export function storedAsk(run_id: string): Ask {
 	try {
 		const { notes, text, toggled } = load("sessionStorage", STORE + run_id) as Ask;
-		const isWhole = ({ elements, text }: Note): boolean =>
+		const isWhole = ({ elements, text }: ElementNote): boolean =>
 			typeof text === "string" && elements.every(({ path, file }) => isPath(path) && isFile(file));
 		return { notes: notes.filter(isWhole), text: String(text), ...(toggled && { toggled }) };
 	} catch {

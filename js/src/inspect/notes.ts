@@ -1,6 +1,6 @@
 // The notes on elements of the page, in the composer below the run.
 
-import type { ElementRef, Note } from "../ask.ts";
+import type { ElementNote, ElementRef } from "../ask.ts";
 import { h, KeyedList, moveFocus, type View } from "../dom.ts";
 import { type Context, openCode } from "../view/context.ts";
 import { createField, iconButton } from "../view/shared/buttons.ts";
@@ -8,12 +8,12 @@ import { createField, iconButton } from "../view/shared/buttons.ts";
 /** Draws the notes into a list; `field` takes the focus when one is removed. */
 export function createNotes(context: Context, element: HTMLElement, field: HTMLElement): () => void {
 	const { choices } = context;
-	const list = new KeyedList<Note>(
+	const list = new KeyedList<ElementNote>(
 		element,
 		(note) => String(choices.ask.notes.indexOf(note)),
 		() => createNote(context, remove),
 	);
-	function remove(note: Note): void {
+	function remove(note: ElementNote): void {
 		choices.ask.notes = choices.ask.notes.filter((other) => other !== note);
 		moveFocus(field);
 		context.redraw();
@@ -33,10 +33,10 @@ function createChip(context: Context, { label, file, line, origin }: ElementRef)
 }
 
 /** One note: the elements it is about, and what should change. */
-function createNote(context: Context, remove: (note: Note) => void): View<Note> {
+function createNote(context: Context, remove: (note: ElementNote) => void): View<ElementNote> {
 	const chips = h("span", { class: "anb-chips" });
 	const field = createField(context, "What should change", "What should change?");
-	let note: Note;
+	let note: ElementNote;
 	const drop = iconButton(context, "cross", "Remove this note", () => remove(note));
 	return {
 		element: h("li", null, chips, field.element, drop),
