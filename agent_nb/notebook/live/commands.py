@@ -1,12 +1,13 @@
 """The commands of the page, one class each: its fields are read from the message, and `run` carries it out."""
 
+import base64
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from IPython.core.getipython import get_ipython
 
-from agent_nb._base.bundles import bundle
+from agent_nb._base.bundles import bundle as code_bundle
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.threads import off_loop
@@ -16,7 +17,10 @@ from agent_nb.engine.approval import Answer
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import Scope
+from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.session import settings
+from agent_nb.pages.page_check import ViewerUnavailableError
+from agent_nb.render import bundle
 from agent_nb.run.cells import Cells
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
@@ -89,7 +93,9 @@ class ApproveCommand(CallCommand):
     scope: Scope = "call"
 
     def run(self, run: LiveRun) -> None:
-        run.answer(self.place, Answer(True, self.note, self.args), self.scope)
+        run.questions.answer(self.place, Answer(True, self.note, self.args), self.scope)
+        if self.scope == "run":
+            run.let_code_run(self.number, allowed=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,8 +131,20 @@ class FileCommand(PageCommand):
     path: str
     version: int | None = None
 
-    def run(self, run: LiveRun) -> Any:
-        return run.file(self.number, self.path, self.version)
+    def run(self, run: LiveRun) -> Json:
+        """Return a version of a file, the newest by default: masked text, or bytes as base64."""
+        handle = run.handle if run.result is None else None
+        files = handle.files_of(self.number) if handle else run.finished_result(self.number).files
+        if self.path not in files.paths:
+            raise ConfigError(f"There is no file {self.path!r}.")
+        versions = files.versions(self.path)
+        number = len(versions) if self.version is None else self.version
+        content = versions[number - 1] if 0 < number <= len(versions) else None
+        if content is None:
+            raise ConfigError(f"There is no version {number} of the file {self.path!r}.")
+        if isinstance(content, bytes):
+            return {"base64": base64.b64encode(content).decode()}
+        return {"text": safe_text(content)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,22 +153,54 @@ class ElementCommand(PageCommand):
     file: str | None = None
 
     def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
-        return off_loop(run.element, self.number, self.path, self.file)
+        return off_loop(self._find, run)
+
+    def _find(self, run: LiveRun) -> Json:
+        """Return the source position of an element on the page, and the edit that wrote it."""
+        element = run.finished_result(self.number).element(self.path, self.file or None)
+        where: Json = {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn")}
+        return {**where, "edit": safe_text(element.edit)}
 
 
 class CellsCommand(PageCommand):
-    def run(self, run: LiveRun) -> Any:
-        return run.cells(self.number)
+    def run(self, run: LiveRun) -> Json:
+        """Return the code of a finished variant as cells, with their outputs in the run."""
+        cells = run.finished_result(self.number).to_cells()
+        rows = [{"kind": cell.kind, "source": cell.source, "outputs": [*cell.outputs]} for cell in cells]
+        return {"cells": rows}
 
 
 class KeepCommand(PageCommand):
-    def run(self, run: LiveRun) -> Any:
-        return run.keep(self.number)
+    def run(self, run: LiveRun) -> Json:
+        """Write the cells to a notebook file, for a page that cannot insert them."""
+        try:
+            path = run.finished_result(self.number).to_notebook(f"{run.name}.ipynb")
+        except OSError as error:
+            raise ConfigError(f"{run.name}.ipynb was not written: {error.strerror or error}.") from None
+        return {"text": f"Wrote {path.name}, with the outputs of the run"}
 
 
 class VerifyCommand(PageCommand):
     def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
-        return _verify(run.finished_result(self.number))
+        """Refuse at once what cannot be verified; the returned coroutine does the rest."""
+        from agent_nb.notebook.verify import check_verifiable
+
+        result = run.finished_result(self.number)
+        cells = result.to_cells()
+        check_verifiable(result, cells)
+        return self._verify(result, cells)
+
+    async def _verify(self, run: Run, cells: Cells) -> Json:
+        from agent_nb.notebook.verify import EQUAL, verify
+
+        shell = get_ipython()
+        table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
+        differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
+        text = "; ".join(differences[:MOST_DIFFERENCES])
+        if len(differences) > MOST_DIFFERENCES:
+            text += f" and {len(differences) - MOST_DIFFERENCES} more"
+        text = text or f"Reproduced in a fresh kernel: {len(table.rows)} equal"
+        return {"text": safe_text(text), "equal": not differences}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +215,7 @@ class CheckCodeCommand(PageCommand):
     """Asks for the script of page checks. It is large, so it is sent on first use."""
 
     def run(self, run: LiveRun) -> Json:
-        return {"code": bundle("check").read_text(encoding="utf-8")}
+        return {"code": code_bundle("check").read_text(encoding="utf-8")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,9 +236,14 @@ class CheckedCommand(PageCommand):
     error: str = ""
 
     def run(self, run: LiveRun) -> None:
-        failure = f"the person's browser could not check the page ({self.error[:200]})."
-        report = self.report if self.ok and isinstance(self.report, dict) else failure
-        run.checked(self.client, self.check_id, report)
+        window, check = run.checks.get(self.check_id, ("", None))
+        if check is None or check.done() or self.client != window:
+            raise ConfigError("That check is not expected.")
+        if self.ok and isinstance(self.report, dict):
+            check.set_result(self.report)
+        else:
+            failure = f"the person's browser could not check the page ({self.error[:200]})."
+            check.set_exception(ViewerUnavailableError(failure))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,23 +258,39 @@ class UndoPythonCommand(PageCommand):
 
 class ResultCommand(PageCommand):
     def run(self, run: LiveRun) -> Json:
-        return {"data": run.output(self.client)}
+        """Return the frozen result to one window only: in a shared notebook, two would write it twice."""
+        if run.result is None:
+            raise ConfigError("The run has not ended yet.")
+        run.writer = run.writer or self.client
+        if self.client != run.writer:
+            raise ConfigError("Another window is writing the result into the notebook.")
+        return {"data": bundle(replace(run.result, key=run.key))}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PreviewReportCommand(PageCommand):
     entries: Any = None
 
-    def run(self, run: LiveRun) -> Any:
-        return run.report(self.number, self.entries)
+    def run(self, run: LiveRun) -> Json:
+        """Store console entries of the page; return their numbers."""
+        entries = self.entries if isinstance(self.entries, list) else []
+        console = run.console(self.number)
+        return {"numbers": [console.add(entry) for entry in entries if isinstance(entry, dict)]}
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundCommand(PageCommand):
     message: Json | None = None
 
-    def run(self, run: LiveRun) -> Any:
-        return run.use_bound(self.number, self.message)
+    def run(self, run: LiveRun) -> None:
+        """Forward a message from a view of a bound page."""
+        store = store_of(run.id, self.number)
+        if store is None:
+            raise ConfigError("That page has no bindings in this kernel. Run its cell again.")
+        view = self.message.get("view") if self.message else None
+        store.receive(
+            self.message, lambda answer: run.stream.send_bound(self.number, {**answer, "view": view})
+        )
 
 
 COMMANDS: dict[str, type[PageCommand]] = {
@@ -258,25 +329,3 @@ def read_command(content: Json) -> PageCommand:
     except WireError as error:
         raise ConfigError(f"That message is not a command: {error}.") from None
     return command
-
-
-def _verify(run: Run) -> Coroutine[Any, Any, Json]:
-    """Refuse at once what cannot be verified; the returned coroutine does the rest."""
-    from agent_nb.notebook.verify import check_verifiable
-
-    cells = run.to_cells()
-    check_verifiable(run, cells)
-    return _verified(run, cells)
-
-
-async def _verified(run: Run, cells: Cells) -> Json:
-    from agent_nb.notebook.verify import EQUAL, verify
-
-    shell = get_ipython()
-    table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
-    differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
-    text = "; ".join(differences[:MOST_DIFFERENCES])
-    if len(differences) > MOST_DIFFERENCES:
-        text += f" and {len(differences) - MOST_DIFFERENCES} more"
-    text = text or f"Reproduced in a fresh kernel: {len(table.rows)} equal"
-    return {"text": safe_text(text), "equal": not differences}

@@ -1,7 +1,6 @@
 """A run in the hub: its event stream to the page, and the state that page commands act on."""
 
 import asyncio
-import base64
 import contextlib
 import math
 import threading
@@ -21,7 +20,7 @@ from agent_nb.core.run_settings import header_words
 from agent_nb.engine.approval import Answer, Ask, nobody_to_ask
 from agent_nb.engine.handle import Handle
 from agent_nb.notebook.failures import FailedCell, PlainCell
-from agent_nb.notebook.live.open_questions import Questions, Scope
+from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.retry_cells import fix_of, repeats, retry_cells
@@ -29,7 +28,6 @@ from agent_nb.notebook.session import default_model, settings
 from agent_nb.pages.element_look import ElementRequest
 from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.pages.preview import TooLargeError, assembled
-from agent_nb.render import bundle
 from agent_nb.render.summary import ready_line, run_digest
 from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names
 from agent_nb.run.record import all_events
@@ -211,7 +209,7 @@ class LiveRun:
         self.stream, self.handle, self.result = stream, handle, result
         self.window = ""
         """Secret id of the browser window that last showed the run; that window checks pages."""
-        self._writer = ""
+        self.writer = ""
         """The window that writes the result into the notebook if the kernel's update did not arrive."""
         self.cell = ""
         """The cell that started it, as the user wrote it; empty if unknown."""
@@ -227,7 +225,7 @@ class LiveRun:
         self.on_pick: Callable[[int], None] | None = None
         self.questions = Questions(handle.problems_of, handle.consent) if handle else Questions()
         self.ask_otherwise: Ask | None = None
-        self._checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
+        self.checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
         """Open checks: the window, and the future for its report."""
 
     @classmethod
@@ -305,15 +303,6 @@ class LiveRun:
         )
         self.stream.finish(ready)
 
-    def output(self, client: str) -> Json:
-        """The frozen result by MIME type, for one window only: in a shared notebook, two would write it twice."""
-        if self.result is None:
-            raise ConfigError("The run has not ended yet.")
-        self._writer = self._writer or client
-        if client != self._writer:
-            raise ConfigError("Another window is writing the result into the notebook.")
-        return {**bundle(replace(self.result, key=self.key))}
-
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Ask the user through the page, falling back to `ask_otherwise`; raises if nobody can be asked."""
         self.stream.flush()
@@ -322,12 +311,6 @@ class LiveRun:
         if self.ask_otherwise is None:
             raise nobody_to_ask()
         return await self.ask_otherwise(request)
-
-    def answer(self, place: tuple[int, str], answer: Answer, scope: Scope) -> None:
-        """Forward the user's answer; `place` is the variant and the call id."""
-        self.questions.answer(place, answer, scope)
-        if scope == "run":
-            self.let_code_run(place[0], allowed=True)
 
     def let_code_run(self, variant: int, *, allowed: bool) -> None:
         """Allow all code of a variant for this run, or ask again about each call."""
@@ -356,77 +339,20 @@ class LiveRun:
             raise ViewerUnavailableError("no browser shows this run.")
         report: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         check_id = str(next(_check_ids))
-        self._checks[check_id] = self.window, report
+        self.checks[check_id] = self.window, report
         try:
             self.stream.send_check(window_number(self.window), check_id, request)
             return await asyncio.wait_for(report, CHECK_PATIENCE)
         except TimeoutError:
             raise ViewerUnavailableError("the person's browser did not respond.") from None
         finally:
-            del self._checks[check_id]
-
-    def checked(self, client: str, check_id: str, report: Json | str) -> None:
-        window, check = self._checks.get(check_id, ("", None))
-        if check is None or check.done() or client != window:
-            raise ConfigError("That check is not expected.")
-        if isinstance(report, str):
-            check.set_exception(ViewerUnavailableError(report))
-        else:
-            check.set_result(report)
-
-    def use_bound(self, variant: int, message: Json | None) -> None:
-        """Forward a message from a view of a bound page."""
-        store = store_of(self.id, variant)
-        if store is None:
-            raise ConfigError("That page has no bindings in this kernel. Run its cell again.")
-        view = message.get("view") if message else None
-        store.receive(message, lambda answer: self.stream.send_bound(variant, {**answer, "view": view}))
+            del self.checks[check_id]
 
     def console(self, variant: int | None = None) -> PageConsole:
         """The page console of a variant, by default of the one bound to the variable."""
         if variant is None:
             variant = self.result.variant if self.result else 0
         return self._consoles.setdefault(variant, console_of(self.id, variant))
-
-    def report(self, variant: int, entries: object) -> Json:
-        """Store console entries of a variant's page; return their numbers."""
-        valid = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
-        return {"numbers": [self.console(variant).add(entry) for entry in valid]}
-
-    def file(self, variant: int, path: str, version: int | None = None) -> Json:
-        """A version of a file for the page, the newest by default: masked text, or bytes as base64."""
-        handle = self.handle if self.result is None else None
-        files = handle.files_of(variant) if handle else self.finished_result(variant).files
-        if path not in files.paths:
-            raise ConfigError(f"There is no file {path!r}.")
-        versions = files.versions(path)
-        number = len(versions) if version is None else version
-        content = versions[number - 1] if 0 < number <= len(versions) else None
-        if content is None:
-            raise ConfigError(f"There is no version {number} of the file {path!r}.")
-        if isinstance(content, bytes):
-            return {"base64": base64.b64encode(content).decode()}
-        return {"text": safe_text(content)}
-
-    def cells(self, variant: int) -> Json:
-        """The code of a finished variant as cells, with their outputs in the run."""
-        cells = self.finished_result(variant).to_cells()
-        rows = [{"kind": cell.kind, "source": cell.source, "outputs": [*cell.outputs]} for cell in cells]
-        return {"cells": rows}
-
-    def keep(self, variant: int) -> Json:
-        """Write the cells to a notebook file, for a page that cannot insert them."""
-        try:
-            path = self.finished_result(variant).to_notebook(f"{self.name}.ipynb")
-        except OSError as error:
-            raise ConfigError(f"{self.name}.ipynb was not written: {error.strerror or error}.") from None
-        return {"text": f"Wrote {path.name}, with the outputs of the run"}
-
-    def element(self, variant: int, path: str, file: str | None) -> Json:
-        """The source position of an element on a finished variant's page, and the edit that wrote it."""
-        element = self.finished_result(variant).element(path, file or None)
-        where: Json = {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn")}
-        return {**where, "edit": safe_text(element.edit)}
 
     def finished_result(self, variant: int) -> Run:
         if self.result is None:
