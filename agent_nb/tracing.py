@@ -97,8 +97,6 @@ class RunTracer:
             case ev.RunFinished():
                 self._finish_run(event)
 
-    # Run
-
     def _start_run(self, event: ev.RunStarted) -> None:
         vendor, _, name = event.model.partition(":")
         self._common = {"gen_ai.provider.name": _PROVIDERS.get(vendor, vendor), "gen_ai.request.model": name}
@@ -128,8 +126,6 @@ class RunTracer:
         if failed:
             _fail(self._run, event.reason, event.error or "")
         self._run.end()
-
-    # Turns
 
     def _start_turn(self, number: int) -> None:
         self._end_turn()
@@ -171,8 +167,6 @@ class RunTracer:
         self._turn.end(end_time=self._turn_ended)
         self._turn = INVALID_SPAN
 
-    # Tool calls
-
     def _start_call(self, call_id: str) -> Span:
         name = self._names.get(call_id, "")
         attributes = {
@@ -199,8 +193,6 @@ class RunTracer:
         for span, end_time in self._finished.values():
             span.end(end_time=end_time)
         self._finished.clear()
-
-    # Contents
 
     def _record_messages(self, span: Span, name: str, messages: list[Json]) -> None:
         if self._contents:

@@ -5,6 +5,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -15,19 +16,16 @@ _NO_MATH = "mathjax_ignore"
 """JupyterLab renders text between two dollar signs as a formula, except in elements of this class."""
 
 
+@dataclass(eq=False, repr=False)
 class Table:
-    """Columns, rows and a note below. The columns in `numbers` are right-aligned."""
-
-    def __init__(
-        self,
-        columns: Sequence[str],
-        rows: Sequence[Sequence[Any]],
-        empty: str,
-        note: str = "",
-        numbers: Collection[str] = (),
-    ) -> None:
-        self.columns, self.rows, self.empty, self.note = columns, rows, empty, note
-        self.numbers = numbers
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    empty: str
+    """Shown instead of a table without rows."""
+    note: str = ""
+    """Shown below the table."""
+    numbers: Collection[str] = ()
+    """The columns to align right."""
 
     def __repr__(self) -> str:
         # Notebooks and files use the full width, so that equal tables give equal text.

@@ -78,10 +78,10 @@ def line_options(settings: Json) -> Options:
 
 
 def repeats(settings: Json, *, is_own: bool) -> tuple[Repeat, ...]:
-    """The options for a cell that continues the run, from its own cell.
+    """The options for a cell that continues the run, from the run's own cell.
 
-    The cell of a loaded or replayed run may be someone else's: what it grants is offered, and only as plain words. So
-    is its model, which the page adds otherwise.
+    A loaded or replayed run may be someone else's: its options are repeated only if they are plain words, and those
+    that grant something, and its model, have to be ticked. For the user's own run, the page adds the model.
     """
     if not settings.get("line"):
         return ()

@@ -11,7 +11,8 @@ from typing import Any
 
 from agent_nb.run.code_names import names_in
 
-_CODE = (FunctionType, BuiltinFunctionType, type)
+CODE = (FunctionType, BuiltinFunctionType, type, ModuleType)
+"""Types of names that contain code, not data."""
 _TYPING = frozenset({"typing", "__future__"})
 
 
@@ -33,7 +34,8 @@ def user_names(shell: Any) -> dict[str, Any]:
 
 def user_data(shell: Any) -> dict[str, Any]:
     """The user's names that contain data, without modules, functions and classes."""
-    return {name: value for name, value in user_names(shell).items() if not _is_code(value, ModuleType)}
+    # `isinstance` may run the value's own code, which may raise.
+    return {name: value for name, value in user_names(shell).items() if not issubclass(type(value), CODE)}
 
 
 def newest_variables(shell: Any) -> list[tuple[str, Any]]:
@@ -48,16 +50,11 @@ def newest_variables(shell: Any) -> list[tuple[str, Any]]:
     return sorted(variables, key=lambda item: ages[item[0]], reverse=True)
 
 
-def _is_code(value: Any, *others: type) -> bool:
-    """Check the class: `isinstance` may run the value's own code, which may raise."""
-    return issubclass(type(value), (*_CODE, *others))
-
-
 def _is_imported(value: Any) -> bool:
     kind = type(value)
     if issubclass(kind, ModuleType) or is_of(value, "agent_nb", "Tool") or kind.__module__ in _TYPING:
         return True
-    return _is_code(value) and getattr(value, "__module__", None) != "__main__"
+    return issubclass(kind, CODE) and getattr(value, "__module__", None) != "__main__"
 
 
 def _cells(shell: Any) -> tuple[dict[str, int], dict[str, int]]:

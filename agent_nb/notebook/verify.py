@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from itertools import chain, zip_longest
 from pathlib import Path
 from subprocess import DEVNULL
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from agent_nb._base.table import Table
@@ -23,6 +23,7 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Image
 from agent_nb.notebook.kernel_tools.execute import has_run
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
+from agent_nb.notebook.user_variables import CODE
 from agent_nb.pages.closeness import closeness
 from agent_nb.run import Run
 from agent_nb.run.cells import Cells, kept_steps, steps_of
@@ -123,7 +124,7 @@ def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
         names -= {*step.names.get("deleted", ())}
     names.update({name for step in kept_steps(run) for name in names_in(step.code).changes} & {*cells.inputs})
     for name in sorted(names):
-        if not isinstance(namespace.get(name), ModuleType | FunctionType | BuiltinFunctionType | type):
+        if not isinstance(namespace.get(name), CODE):
             yield name, namespace, ""
 
 

@@ -7,7 +7,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -17,7 +17,7 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ToolError
-from agent_nb.notebook.user_variables import is_of, newest_variables
+from agent_nb.notebook.user_variables import CODE, is_of, newest_variables
 from agent_nb.notebook.values.describe_values import describe, read_path
 from agent_nb.notebook.values.kinds import ITEMS, brief, class_name, kind_of, shape_text, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
@@ -40,7 +40,6 @@ _SEARCHED = 2_000
 """Characters of a text searched for secrets before it is truncated."""
 MOST_KINDS = 12
 """Maximum number of names that a `run_python` call reports to the page."""
-_CODE = (type, ModuleType, FunctionType, BuiltinFunctionType)
 _PLAIN = (int, float, complex, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, deque, range)
 
@@ -128,7 +127,7 @@ def type_name(value: Any) -> str:
 
 def kinds(variables: Mapping[str, Any]) -> dict[str, str]:
     """Type and size of each name, such as `pandas.DataFrame, 12 rows x 3 columns`, without modules and functions."""
-    data = [(name, value) for name, value in variables.items() if not isinstance(value, _CODE)]
+    data = [(name, value) for name, value in variables.items() if not isinstance(value, CODE)]
     # Only known classes: for others, the size may have to be computed.
     return {name: _title(value, size_of) for name, value in data[-MOST_KINDS:]}
 

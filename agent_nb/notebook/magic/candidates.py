@@ -125,10 +125,10 @@ def _paths(base: str | Path, prefix: str, suffixes: tuple[str, ...]) -> list[Can
         entries = sorted(Path(base, Path(folder).expanduser()).iterdir())
     except (OSError, RuntimeError):  # no such folder; no home for `~`
         return []
-    paths = [(f"{folder}{path.name}", path.is_dir()) for path in entries if not path.name.startswith(".")]
-    folders = [(f"{path}/", "folder") for path, is_folder in paths if is_folder]
-    files = [path for path, is_folder in paths if not is_folder and path.lower().endswith(suffixes)]
-    return folders + [(path, "file") for path in files]
+    visible = [path for path in entries if not path.name.startswith(".")]
+    files = [path for path in visible if path.name.lower().endswith(suffixes) and not path.is_dir()]
+    folders = [(f"{folder}{path.name}/", "folder") for path in visible if path.is_dir()]
+    return folders + [(f"{folder}{path.name}", "file") for path in files]
 
 
 def _is_run(value: Any) -> bool:

@@ -106,7 +106,7 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
 
 
 def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> tuple[str, str]:
-    """The words of an error's message and of its undefined name that are not values, which `--data schema` may send."""
+    """The error's message and its undefined name, reduced to the words that `--data schema` may send."""
     words = schema_names.union(_WORD.findall(failure.source))
     line = f" (line {failure.line})" if failure.line else ""
     return known_words(failure.message, words) + line, known_words(failure.undefined, words)

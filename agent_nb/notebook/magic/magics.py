@@ -199,7 +199,7 @@ def load(shell: Any) -> None:
     undo(_remove, add_matcher(shell, magics.complete))
     formatter = shell.display_formatter.mimebundle_formatter
     for module, name in _DISPLAYED_TYPES:
-        formatter.for_type_by_name(module, name, _show_run)
+        formatter.for_type_by_name(module, name, late("agent_nb.notebook.views.views", "show_run"))
         undo(_remove, formatter.pop, f"{module}.{name}")
     finder = InstalledFirst(magics.session.home)
     sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
@@ -277,9 +277,3 @@ def _load_bound_pages() -> BoundPages:
 def _remove(remove: Callable[..., Any], *arguments: Any) -> None:
     with contextlib.suppress(KeyError, ValueError):  # already removed
         remove(*arguments)
-
-
-def _show_run(run: Any, *_: Any, **__: Any) -> Any:
-    from agent_nb.notebook.views.views import show_run
-
-    return show_run(run)

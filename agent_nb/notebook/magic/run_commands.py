@@ -36,10 +36,7 @@ def list_runs(session: Session, arguments: str) -> Table:
     newest = {row["name"]: row["file"] for row in saved_rows}
     rows = [
         (
-            row["name"],
-            row.get("when", ""),
-            row.get("model", ""),
-            row.get("reason", ""),
+            *(row.get(key, "") for key in ("name", "when", "model", "reason")),
             session.command(f"load {row['name'] if newest[row['name']] == row['file'] else run_id(row)}"),
         )
         for row in saved_rows[-20:]

@@ -195,10 +195,10 @@ def expand(
 
 
 async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> None:
-    """Parse the pages that a cell names elements of, off the event loop; describing the elements then takes little."""
+    """Parse the pages whose elements the cell names, off the event loop, so that describing the elements is fast."""
     for path in (*(match[2] for match in _REFERENCE.finditer(prompt)), *variables):
         if ".element(" in path and isinstance(namespace.get(first_name(path)), Run):
-            with contextlib.suppress(UsageError):  # which `expand` raises, too
+            with contextlib.suppress(UsageError):  # `expand` raises it again
                 await off_loop(lookup, path, namespace)
 
 
