@@ -1,7 +1,6 @@
 """Serves our tools to an agent: an MCP server on loopback for one run, with its own token."""
 
 import asyncio
-import base64
 import contextlib
 import hmac
 import secrets
@@ -116,7 +115,6 @@ class _Handler(RequestHandler):
 
 def _content(result: ToolResult) -> list[Json]:
     images = [
-        {"type": "image", "data": base64.b64encode(image.data).decode(), "mimeType": image.media_type}
-        for image in result.images
+        {"type": "image", "data": image.base64, "mimeType": image.media_type} for image in result.images
     ]
     return [{"type": "text", "text": result_text(result.text)}, *images]

@@ -4,6 +4,7 @@ All are frozen. Data that a vendor needs back (signatures, encrypted reasoning, 
 under the vendor's name and never sent to another vendor.
 """
 
+import base64
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -53,6 +54,10 @@ class Image(Tagged):
     data: bytes
     media_type: str = "image/png"
     name: str = ""
+
+    @property
+    def base64(self) -> str:
+        return base64.b64encode(self.data).decode()
 
 
 @dataclass(frozen=True, slots=True)

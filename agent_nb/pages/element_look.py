@@ -52,7 +52,6 @@ class Element:
     edit: str = ""
     """The title of the tool call that wrote it."""
     files: Files = field(default_factory=Files, repr=False)
-    """The files of its run."""
 
     def __str__(self) -> str:
         return f"`{self.path}` ({self.place}), line {self.line} of {self.file}: {self.html}"

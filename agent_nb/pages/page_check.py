@@ -238,7 +238,7 @@ def _string(text: str) -> str:
 
 def _image_bundle(screenshot: Screenshot) -> MimeBundle:
     image = screenshot.image
-    return {image.media_type: base64.b64encode(image.data).decode(), "text/plain": screenshot.label}
+    return {image.media_type: image.base64, "text/plain": screenshot.label}
 
 
 def _image_in(bundle: Mapping[str, Any]) -> Image:

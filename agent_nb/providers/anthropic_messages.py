@@ -16,7 +16,7 @@ from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpe
 from agent_nb.images.convert import fit_image
 from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
-from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
+from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import ANTHROPIC
@@ -357,7 +357,7 @@ def _result(part: ToolResult) -> Json:
 
 def _image(image: Image) -> Json:
     fitted = fit_image(image, *IMAGE_LIMITS)
-    source = {"type": "base64", "media_type": fitted.media_type, "data": base64_of(fitted)}
+    source = {"type": "base64", "media_type": fitted.media_type, "data": fitted.base64}
     return {"type": "image", "source": source}
 
 

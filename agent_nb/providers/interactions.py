@@ -16,7 +16,7 @@ from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpe
 from agent_nb.images.convert import fit_image
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.http import HEADER_SECONDS, tls
-from agent_nb.providers.parts import Blocks, arguments_object, base64_of, fit_calls
+from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import GEMINI
@@ -271,7 +271,7 @@ def _result(result: ToolResult) -> Json:
 
 def _image(image: Image) -> Json:
     fitted = fit_image(image, *IMAGE_LIMITS)
-    return {"type": "image", "data": base64_of(fitted), "mime_type": fitted.media_type}
+    return {"type": "image", "data": fitted.base64, "mime_type": fitted.media_type}
 
 
 _BLOCKS = Blocks(text=_text, image=_image, call=_call, model_text=_model_text)

@@ -1,6 +1,5 @@
 """Encodes the parts of messages for a wire protocol."""
 
-import base64
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -51,13 +50,9 @@ class Blocks:
         return blocks
 
 
-def base64_of(image: Image) -> str:
-    return base64.b64encode(image.data).decode("ascii")
-
-
 def data_url(image: Image, max_edge: int, max_bytes: int) -> str:
     fitted = fit_image(image, max_edge, max_bytes)
-    return f"data:{fitted.media_type};base64,{base64_of(fitted)}"
+    return f"data:{fitted.media_type};base64,{fitted.base64}"
 
 
 def arguments_object(text: str) -> Json:

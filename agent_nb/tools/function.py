@@ -6,7 +6,6 @@ import; a docstring parser from a library may change its results with a release.
 
 import base64
 import collections.abc
-import dataclasses
 import enum
 import functools
 import inspect
@@ -81,7 +80,7 @@ def checked(tool: str, output: Any) -> ToolOutput:
     bundles = [_as_json(bundle) for bundle in output.outputs]
     if not all(isinstance(bundle, dict) for bundle in bundles):
         raise ToolError(f"`{tool}` returned `outputs` that are not all dicts from media types to data.")
-    return dataclasses.replace(output, images=tuple(output.images), outputs=tuple(bundles))
+    return replace(output, images=tuple(output.images), outputs=tuple(bundles))
 
 
 def _as_json(value: Any) -> Any:
@@ -114,8 +113,8 @@ def _image(value: Any) -> ToolOutput:
         image = to_image(value)
     except ConfigError as error:
         raise ToolError(str(error)) from error
-    bundle = {image.media_type: base64.b64encode(image.data).decode()}
-    return ToolOutput(text=f"[{image.name or 'image'}]", images=(image,), outputs=(bundle,))
+    outputs = ({image.media_type: image.base64},)
+    return ToolOutput(text=f"[{image.name or 'image'}]", images=(image,), outputs=outputs)
 
 
 def _is_a(value: Any, module: str, name: str) -> bool:
@@ -154,14 +153,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return list(value)
     if _is_record(value):
-        return {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
+        return {item.name: getattr(value, item.name) for item in fields(value)}
     if callable(to_list := getattr(value, "tolist", None)) and not isinstance(value, type):
         return to_list()  # numpy and pandas
     return _repr(value)
 
 
 def _is_record(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+    return is_dataclass(value) and not isinstance(value, type)
 
 
 def _repr(value: Any) -> str:

@@ -1,7 +1,6 @@
 """Image tools: make, edit, cut out, crop and save images as files of the run."""
 
 import asyncio
-import base64
 import contextlib
 import posixpath
 import re
@@ -129,10 +128,7 @@ def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
         content=image.data,
         about=details,
         for_model=fit_image(image, *FOR_THE_MODEL),
-        for_user={
-            thumbnail.media_type: base64.b64encode(thumbnail.data).decode(),
-            "text/plain": description,
-        },
+        for_user={thumbnail.media_type: thumbnail.base64, "text/plain": description},
     )
 
 
