@@ -27,7 +27,6 @@ Mark = tuple[int, int, int]
 
 
 def cache_folder() -> Path:
-    """The user's cache folder."""
     home = Path.home()
     default = home / "Library" / "Caches" if sys.platform == "darwin" else home / ".cache"
     return Path(os.environ.get("XDG_CACHE_HOME") or default) / "agent_nb" / "agents"

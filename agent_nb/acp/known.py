@@ -16,8 +16,6 @@ from agent_nb.providers.vendors import VENDORS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownAgent:
-    """Static facts about an agent."""
-
     name: str
     title: str
     command: tuple[str, ...]
@@ -69,7 +67,6 @@ class KnownAgent:
 
     @property
     def install(self) -> str:
-        """The command that installs it."""
         return f"npm install -g {self.package}"
 
     @property

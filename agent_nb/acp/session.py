@@ -1,7 +1,6 @@
 """Starts an agent and opens a session in which it asks for approval. Errors are one sentence with the remedy."""
 
 import asyncio
-import base64
 import contextlib
 import json
 from collections.abc import Sequence
@@ -163,8 +162,6 @@ class AgentConnection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """Options for starting an agent."""
-
     agent: KnownAgent
     folder: Path
     server: "KernelServer | None"
@@ -206,9 +203,7 @@ class AgentSession:
         images = [part for part in question.parts if isinstance(part, Image)]
         if images and not self.takes_images:
             raise AgentError(f"{self.agent.title} does not accept images. Leave them out.")
-        for image in images:
-            data = base64.b64encode(image.data).decode()
-            blocks.append({"type": "image", "mimeType": image.media_type, "data": data})
+        blocks += [{"type": "image", "mimeType": image.media_type, "data": image.base64} for image in images]
         return blocks
 
 

@@ -296,23 +296,20 @@ class AgentTurns(Turns):
         self._ready(call)
         call.state = "ended"
         text = self._folder.relative(call.text)[:_MAX_OUTPUT]
+        outcome = summary or text or self._call_title(call)
         waited = self._runner.approvals.take_seconds(call.id)
         self._emit(
             ev.ToolFinished,
             call_id=call.id,
             ok=code is None,
-            summary=one_line(summary or text or self._call_title(call)),
+            summary=one_line(outcome),
             outputs=({"text/plain": text},) if text and not summary else (),
             seconds=round(max(0.0, self._journal.clock.now() - call.since - waited), 3),
             code=code,
         )
         self._open_calls.pop(call.id, None)
-        self._call_results[call.id] = ToolResult(
-            call_id=call.id,
-            name=self._tool_name(call),
-            text=summary or text or self._call_title(call),
-            code=code,
-        )
+        name = self._tool_name(call)
+        self._call_results[call.id] = ToolResult(call_id=call.id, name=name, text=outcome, code=code)
 
     # questions
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_nb._base.text import shortened
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import WhyCompacted
 from agent_nb.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, Usage, user
@@ -138,14 +138,12 @@ def _pairs(messages: Sequence[Message]) -> dict[PartIndex, PartIndex | None]:
 
 
 def _shorter_call(call: ToolCall, tool: Tool, note: str) -> ToolCall:
-    try:
-        args: Json = json.loads(call.arguments)
-        shorter = {
-            name: _with_notes(value, note) if name in tool.content_arguments else value
-            for name, value in args.items()
-        }
-    except (ValueError, RecursionError, AttributeError):
-        args, shorter = {}, {}  # the arguments are not a JSON object, so the call failed
+    args = parse_json(call.arguments)
+    args = args if isinstance(args, dict) else {}  # the call failed
+    shorter = {
+        name: _with_notes(value, note) if name in tool.content_arguments else value
+        for name, value in args.items()
+    }
     arguments = json.dumps(shorter, ensure_ascii=False)
     if len(arguments) >= len(call.arguments) - SHORT // 2:
         return call

@@ -49,7 +49,6 @@ class PreparedRun:
     provider: Provider
     toolbox: Toolbox
     all_tools: Toolbox
-    """All tools of the agent."""
     system: str
     rules: ApprovalRules
     hooks: Hooks

@@ -74,9 +74,8 @@ def _markdown_of(row: Row) -> str:
             outcome = whole_outcome(row)
             # The title of a tool call contains text that the model wrote.
             title = code_span(title) if isinstance(row, ToolRow) else as_text(title)
-            icon = (
-                "" if row.state == "info" else f"{ROW_STYLES[row.state].icon} "
-            )  # the list item has a bullet
+            # The list item has a bullet already.
+            icon = "" if row.state == "info" else f"{ROW_STYLES[row.state].icon} "
             return f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
         case _:
             assert_never(row)

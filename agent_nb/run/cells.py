@@ -100,10 +100,10 @@ class _Turn:
 
 def to_cells(run: RunRecord) -> Cells:
     turns = _turns(run)
-    codes = [step.code for turn in turns for step in turn.kept]
-    if not codes:
+    kept = [step for turn in turns for step in turn.kept]
+    if not kept:
         return Cells()
-    cells = [NotebookCell("code", source) for source in _helpers(codes, run)]
+    cells = [NotebookCell("code", source) for source in _helpers(kept, run.files)]
     for turn in turns:
         if turn.words and (turn.kept or not turn.steps):
             cells.append(NotebookCell("markdown", rebuilt(turn.words)))
@@ -220,11 +220,12 @@ def _lines_of(statement: Any) -> tuple[int, int]:
     return min([statement.lineno, *decorators]), statement.end_lineno
 
 
-def _helpers(codes: Sequence[str], run: RunRecord) -> Iterator[str]:
-    renamed = [name for step in kept_steps(run) for name in step.names.get("renamed", ())]
+def _helpers(steps: Sequence[CodeStep], files: Files) -> Iterator[str]:
+    codes = [step.code for step in steps]
+    renamed = [name for step in steps for name in step.names.get("renamed", ())]
     for usual, name in used_helpers(needed_by(codes), renamed):
         to_file = inspect.getsource(contents).partition('"""\n')[2].strip()
-        source = to_file if usual == "to_file" else _files_source(codes, run.files)
+        source = to_file if usual == "to_file" else _files_source(codes, files)
         yield source if name == usual else f"{source}\n\n\n{name} = {usual}"
 
 

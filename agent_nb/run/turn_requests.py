@@ -12,7 +12,7 @@ from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ConversationCompacted, Event, MessageAdded, TurnFinished, TurnStarted
-from agent_nb.core.messages import Image, Message, Part, sent_fields
+from agent_nb.core.messages import Image, Message, Part, ToolResult, sent_fields
 from agent_nb.run.record import RunRecord
 
 _FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized", "detail")
@@ -112,13 +112,9 @@ def _part(part: Part) -> Json:
     if isinstance(part, Image):
         return {"type": part.type, "name": part.name, "data": f"{part.media_type}, {len(part.data):,} bytes"}
     fields = sent_fields(part)
-    if images := getattr(part, "images", ()):
-        fields["images"] = [_part(image) for image in images]
-    else:
-        fields.pop("images", None)
-    if not fields.get("versions"):
-        fields.pop("versions", None)
-    return fields
+    if isinstance(part, ToolResult):
+        fields["images"] = [_part(image) for image in part.images]
+    return {name: value for name, value in fields.items() if value or name not in ("images", "versions")}
 
 
 def shortened(request: Json, limit: int = TEXT_LIMIT) -> Any:

@@ -30,9 +30,6 @@ _RANGE = {
     "start": described("integer", "First line, counted from 1.", minimum=1),
     "end": described("integer", "Last line, inclusive.", minimum=1),
 }
-
-
-# These are async although they never await: on the event loop, the calls of a turn change files in a fixed order.
 SHORT_FILE = 4000
 """Files below this many characters may as well be rewritten by the model."""
 MAX_CHARACTERS_SEARCHED = 200_000
@@ -45,6 +42,9 @@ LINES_COMPARED = 4
 _WORD = re.compile(r"\w+")
 _BORDER = re.compile(r"[^\w.\-]")
 """A character that belongs neither to a word nor to an API key."""
+
+
+# These are async although they never await: on the event loop, the calls of a turn change files in a fixed order.
 
 
 async def _create(args: Json, context: ToolContext) -> ToolOutput:

@@ -40,6 +40,12 @@ if TYPE_CHECKING:  # importing `mcp` takes most of a second
 MAX_NAME = 64
 MAX_DESCRIPTION = 4_000
 MAX_SCHEMA = 50_000
+MAX_IMAGES = 8
+MAX_SHOWN = 20_000
+"""Maximum characters of a resource on the card."""
+_MAX_ERROR = 2_000
+PROGRESS_PAUSE = 0.1
+"""Minimum seconds between progress lines; lines in between are dropped."""
 _ANY: Json = {"type": "object", "properties": {}, "additionalProperties": True}
 _HINTS = (
     ("readOnlyHint", "only reads"),
@@ -47,6 +53,8 @@ _HINTS = (
     ("idempotentHint", "has the same effect if repeated"),
     ("openWorldHint", "reaches the outside world"),
 )
+ServerState = Literal["not started", "starting", "running", "ended"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +151,6 @@ def _short(text: str, limit: int = 60) -> str:
     return shortened(printable_line(text), limit)
 
 
-T = TypeVar("T")
-
-
 def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
     """Run a coroutine on the connections' loop. Cancelling the future cancels the coroutine."""
     return asyncio.run_coroutine_threadsafe(work, background_loop("mcp"))
@@ -164,17 +169,6 @@ def wait_for(work: Coroutine[Any, Any, T]) -> T:
     except BaseException:
         future.cancel()
         raise
-
-
-MAX_IMAGES = 8
-MAX_SHOWN = 20_000
-"""Maximum characters of a resource on the card."""
-_MAX_ERROR = 2_000
-
-
-ServerState = Literal["not started", "starting", "running", "ended"]
-PROGRESS_PAUSE = 0.1
-"""Minimum seconds between progress lines; lines in between are dropped."""
 
 
 class Server:
@@ -517,7 +511,7 @@ class _Parts:
             return
         self.images.append(image)
         self.texts.append(f"[{image.name}]")
-        self.outputs.append({image.media_type: base64.b64encode(image.data).decode()})
+        self.outputs.append({image.media_type: image.base64})
 
 
 def _left_out(kind: str, data: Any) -> str:
