@@ -14,6 +14,8 @@ Approve = Literal["ask", "auto", "deny"]
 APPROVE: tuple[Approve, ...] = get_args(Approve)
 CassetteMode = Literal["auto", "record", "replay", "live"]
 Value = TypeVar("Value")
+OPTIONS_HEAD = "\n\nOptions:\n"
+"""Heading of the options in the magic's docstring."""
 
 
 class Number(NamedTuple):
@@ -249,8 +251,6 @@ class Options:
     """The failed cell for `%agent fix`, from which the prompt is built."""
 
 
-OPTIONS_HEAD = "\n\nOptions:\n"
-"""Heading of the options in the magic's docstring."""
 OPTIONS: dict[str, Option] = {
     item.name: item.metadata["option"] for item in fields(Options) if "option" in item.metadata
 }

@@ -18,6 +18,13 @@ from agent_nb.core.run_settings import BoundKind, bound_kind
 from agent_nb.files import change_summary
 from agent_nb.run.supported_numbers import AnswerNumber
 
+JOINED_SECONDS = 0.1
+"""Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
+LONGEST_ARGUMENT = 500
+"""Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
+ESTIMATE_INTERVAL = 1.0
+"""Minimum seconds between usage estimates."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeat:
@@ -117,15 +124,6 @@ class Ready:
     """Numbers in the answer: supported by an output of the run, or unsupported."""
     fix: Fix | None = None
     """For `%agent fix`, if the answer contains a cell."""
-
-
-JOINED_SECONDS = 0.1
-"""Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
-LONGEST_ARGUMENT = 500
-"""Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
-
-ESTIMATE_INTERVAL = 1.0
-"""Minimum seconds between usage estimates."""
 
 
 class Encoder:

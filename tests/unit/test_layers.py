@@ -1,4 +1,4 @@
-"""Heavy packages are imported late, files and functions stay small, every module is tested, type names are unique.
+"""The engine names no tool or vendor, imports are light, files and functions small, constants first, type names unique.
 
 `make check` reads the direction of imports (`tool.importlinter` in pyproject.toml).
 """
@@ -151,3 +151,25 @@ def test_a_type_name_means_one_thing_in_the_whole_package(package):
             modules[name].append(str(path.relative_to(PACKAGE)))
     assert len(modules) > 300
     assert {name: paths for name, paths in modules.items() if len(paths) > 1} == {}
+
+
+def late_constants(tree: ast.Module) -> list[str]:
+    """Constants after the first function or class, except those made of functions and classes of the module."""
+    own: set[str] = set()
+    late: list[str] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            own.add(node.name)
+        elif own and isinstance(node, ast.Assign | ast.AnnAssign):
+            names = [name for name in ast.walk(node) if isinstance(name, ast.Name)]
+            if own.isdisjoint(name.id for name in names):
+                late.append(ast.unparse(node))
+            else:
+                own |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return late
+
+
+def test_constants_stand_above_types_and_functions(package):
+    assert late_constants(ast.parse("def f(): ...\nA = 1\nB = [f]\nC = B + [A]")) == ["A = 1"]
+    late = {str(path.relative_to(PACKAGE)): late_constants(tree) for path, tree in package.items()}
+    assert {path: constants for path, constants in late.items() if constants} == {}

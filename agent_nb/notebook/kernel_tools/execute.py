@@ -44,6 +44,12 @@ POLITE = 2
 """Number of stop attempts with an exception that code can handle; IPython then ends the process of a `!command`."""
 _OWN_SIGNAL = signal.SIGRTMIN + 6 if hasattr(signal, "SIGRTMIN") else signal.SIGINT
 """The watchdog's signal. Not SIGINT where possible, so that code that ignores SIGINT is stopped too."""
+POLL = 0.05
+_running = threading.Lock()
+"""Lock of the call that is executing, shared by variants and by runs on other event loops."""
+_numbers = itertools.count(1)
+_executed: set[str] = set()
+"""Hashes of the code that has run in this kernel."""
 
 
 class TimeLimitReached(KeyboardInterrupt):
@@ -206,15 +212,6 @@ class Watchdog:
         if event in ("call", "line") and self.blocking and not self._shields:
             raise RunsOn  # Python then removes this function
         return self._on_line
-
-
-POLL = 0.05
-
-_running = threading.Lock()
-"""Lock of the call that is executing, shared by variants and by runs on other event loops."""
-_numbers = itertools.count(1)
-_executed: set[str] = set()
-"""Hashes of the code that has run in this kernel."""
 
 
 def has_run(code: str) -> bool:

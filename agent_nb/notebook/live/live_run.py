@@ -45,13 +45,6 @@ Send = Callable[[Json], None]
 _check_ids = count(1)
 _numbers = count(1)
 _windows: dict[str, int] = {}
-
-
-def window_number(client: str) -> int:
-    """The number that identifies a window in messages to all windows."""
-    return _windows.setdefault(client, len(_windows) + 1)
-
-
 INTERVAL = 0.04
 """Seconds between two batches: text updated 25 times a second looks continuous."""
 FIRST_CHECKPOINT = 256
@@ -63,6 +56,11 @@ BURST = 0.1
 OFF_SCREEN = 1.0
 """Seconds between two batches of a run that is not on screen in any window."""
 MAX_PAGE = 3_000_000
+
+
+def window_number(client: str) -> int:
+    """The number that identifies a window in messages to all windows."""
+    return _windows.setdefault(client, len(_windows) + 1)
 
 
 class Pace:
