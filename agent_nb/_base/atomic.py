@@ -28,9 +28,9 @@ _written: set[str] = set()
 """Hashes of the contents written by this process: a fallback if the folder is not writable."""
 
 
-def folder_of(given: str | os.PathLike[str], home: Path) -> Path | None:
+def folder_of(path: str | os.PathLike[str], home: Path) -> Path | None:
     """Return `within` for a path relative to `home`: their deepest common folder. None for an absolute path."""
-    path = os.path.expanduser(given)
+    path = os.path.expanduser(path)
     if os.path.isabs(path) or os.path.splitdrive(path)[0]:
         return None
     return Path(os.path.commonpath([os.path.abspath(home), os.path.abspath(home / path)]))

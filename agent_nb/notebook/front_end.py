@@ -41,11 +41,10 @@ async def is_watched(shell: Any) -> bool:
 
 
 class _PageQuestion:
-    """Checks whether a page is connected to this kernel. Some servers execute the cells themselves without input, like
-    nbclient, while users watch in a page.
+    """Checks whether a page is connected to this kernel: some servers execute cells without input while users watch.
 
-    Jupyter's pages close a comm with an unknown target, which serves as the answer. This is
-    done only in kernels that a Jupyter server started for a notebook, since nbclient would log a warning.
+    Jupyter's pages close a comm with an unknown target, which serves as the answer. This is done only in kernels that
+    a Jupyter server started for a notebook, since nbclient would log a warning.
     """
 
     def __init__(self) -> None:

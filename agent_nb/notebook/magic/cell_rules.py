@@ -117,7 +117,7 @@ def _adapted(command: Command) -> Command:
     completes = command.completes
     return replace(
         command,
-        run=lambda session, rest: command.run(notebook_of(session), rest),
+        run=lambda session, arguments: command.run(notebook_of(session), arguments),
         completes=completes and (lambda session, before: completes(notebook_of(session), before)),
     )
 
