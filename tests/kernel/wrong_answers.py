@@ -29,10 +29,10 @@ WRONG = {
         "def first_that(run, check):\n    return run.pick(3)",
     ),
     "06_how_an_agent_loop_works": (
-        "def layer_counts(events):\n    return dict.fromkeys(LAYERS, 2)",
+        "def layer_counts(events):\n    return dict.fromkeys(ev.LAYERS, 2)",
         "def file_from(events, path):\n    return ''.join(event.text for event in events if isinstance(event, ev.FileDelta))[1:]",
         "@tool\ndef count_words(text: str) -> int:\n    '''Counts the letters of a text.'''\n    return len(text)",
-        "async def my_agent(provider, tools, prompt, steps=10):\n    return [user(prompt)]",
+        "async def my_agent(provider, tools, prompt, steps=10):\n    return [msg.user(prompt)]",
         "def text_shown(events):\n    return ''.join(event.text for event in events if isinstance(event, ev.TextDelta))",
     ),
     "07_cost_and_limits": (

@@ -102,15 +102,16 @@ def test_every_writer_of_an_output_is_listed() -> None:
 
 DRAW = """async ([bundles, trusted]) => {
     const { rendermime } = window.jupyterapp.shell.currentWidget.content;
+    const nodes = [];
     for (const bundle of bundles) for (const kind of Object.keys(bundle)) {
         if (kind === "text/plain" || !rendermime.mimeTypes.includes(kind)) continue;
         const renderer = rendermime.createRenderer(kind);
+        nodes.push(renderer.node);
         document.body.append(renderer.node);
         await renderer.renderModel(rendermime.createModel({ data: bundle, trusted }));
-        await new Promise((drawn) => setTimeout(drawn, 20));
-        renderer.node.remove();
     }
     await new Promise((drawn) => setTimeout(drawn, 1000));
+    for (const node of nodes) node.remove();
 }"""
 
 
