@@ -236,8 +236,14 @@ def test_an_exported_page_is_a_widget_without_the_package(page, lab, vendor):
         "own = KeptLabels(reviews=reviews, score=score)\nown"
     )
     exported = "print(labeler.page.export('kept_labels.py').name)"
-    run_notebook(page, lab, "kept", LOAD + DATA, CELL, exported, alone, "print('labels', own.labels)")
-    widget = frame_of(page, page.locator(".jp-OutputArea-output:has(iframe)").last)
+    unfit = "KeptLabels(reviews=[object()])"
+    run_notebook(page, lab, "kept", LOAD + DATA, CELL, exported, alone, "print('labels', own.labels)", unfit)
+    frames = page.locator(".jp-OutputArea-output:has(iframe)")
+    expect(frames).to_have_count(3)
+    get = "() => notebook.get('reviews').catch(error => error.message)"
+    answer = frame_of(page, frames.nth(2)).locator("#head").evaluate(get)
+    assert "contains a value of type object" in answer
+    widget = frame_of(page, frames.nth(1))
     expect(widget.locator("#text")).to_have_text("Warm bread")
     expect(widget.locator("#score")).to_have_text("score 10")
     press(page, widget, "13")

@@ -3,16 +3,19 @@
 import asyncio
 import inspect
 import keyword
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+import pydantic_core  # noqa: F401 - makes the encoding fast
 
 from agent_nb._base.secrets import is_secret_name
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import FILLED, FUNCTION, BoundKind
-from agent_nb.notebook.page.encoding import chunks, json_pieces, within
+from agent_nb.notebook.page.encoding import MAX_CHARACTERS, EncodingError, json_pieces
 from agent_nb.notebook.values.cells import mask_named
 from agent_nb.notebook.values.kinds import class_name
 from agent_nb.tools.base import Tool
@@ -66,8 +69,8 @@ class Bindings(dict[str, Binding]):
 
     def __init__(self, rows: Iterable[Binding]) -> None:
         super().__init__((row.name, row) for row in rows)
-        self.encoded: dict[str, list[str]] = {}
-        """The JSON of the values, split into messages."""
+        self.encoded: dict[str, str] = {}
+        """The JSON of the values."""
 
     @property
     def types(self) -> dict[str, str]:
@@ -100,12 +103,30 @@ class Bindings(dict[str, Binding]):
         return "\n".join(lines)
 
 
-async def encoded(name: str, value: Any) -> list[str]:
-    """The JSON of a value, split into messages."""
-    texts, messages = chunks(json_pieces(name, value)), list[str]()
-    while not within(SLICE, texts, messages):  # noqa: ASYNC110 - yields to the loop
+async def encoded(name: str, value: Any) -> str:
+    """The JSON of a value, encoded without blocking the loop."""
+    pieces, text = checked_pieces(name, value), list[str]()
+    while not within(SLICE, pieces, text):  # noqa: ASYNC110 - yields to the loop
         await asyncio.sleep(0)
-    return messages
+    return "".join(text)
+
+
+def checked_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[str]:
+    """The JSON of a value in pieces; raises `ConfigError` if it cannot be encoded or is too long."""
+    try:
+        yield from json_pieces(name, value, limit)
+    except EncodingError as error:
+        raise ConfigError(str(error)) from None
+
+
+def within(seconds: float, pieces: Iterator[str], output: list[str]) -> bool:
+    """Append pieces to `output` for at most `seconds`; return whether all were consumed."""
+    end = time.monotonic() + seconds
+    for piece in pieces:
+        output.append(piece)
+        if time.monotonic() > end:
+            return False
+    return True
 
 
 def read_names(text: str) -> list[str]:

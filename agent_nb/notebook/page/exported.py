@@ -1,16 +1,14 @@
 """A page that is connected to Python, in a sandboxed frame, as a widget. It needs `anywidget` alone."""
 
 import asyncio
-import base64
-import datetime
 import functools
 import inspect
-import io
 import json
-import math
 from typing import Any, ClassVar
 
 import anywidget
+
+from agent_nb.notebook.page.encoding import EncodingError, json_pieces
 
 MOST_CALLS = 100
 
@@ -91,8 +89,13 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
                 self._send_value(view, change.name)
 
     def _send_value(self, view: str, name: str) -> None:
-        text = json.dumps(to_plain(getattr(self, name)))
-        self.send({"do": "value", "view": view, "name": name, "text": text, "last": True})
+        message = {"do": "value", "view": view, "name": name}
+        try:
+            text = "".join(json_pieces(name, getattr(self, name)))
+        except EncodingError as error:
+            self.send({**message, "error": str(error)})
+        else:
+            self.send({**message, "text": text, "last": True})
 
     async def _call(self, view: str, number: int, name: str, text: str) -> None:
         answer: dict[str, Any] = {"do": "result", "view": view, "id": number}
@@ -103,7 +106,7 @@ class PageWidget(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
                 await asyncio.sleep(0)  # lets a message cancel the calls that wait
                 result = self._functions[name](**json.loads(text))
                 result = await result if inspect.isawaitable(result) else result
-            answer |= {"text": json.dumps(to_plain(result)), "last": True}
+            answer |= {"text": "".join(json_pieces(name, result)), "last": True}
         except Exception as error:
             answer["error"] = f"{name}: {type(error).__name__}: {error}"
         self.send(answer)
@@ -120,35 +123,3 @@ def approval_problem(name: str, function: Any) -> str:
     return (
         f"`{name}` needs approval, and a page calls without asking. Use a function of your own that calls it."
     )
-
-
-def to_plain(value: Any) -> Any:
-    """A value as JSON's own types: tables as lists of rows, dates as ISO texts, figures as data URLs."""
-    if type(value).__name__ in ("NaTType", "NAType"):
-        return None
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): to_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [to_plain(item) for item in value]
-    if isinstance(value, datetime.timedelta):
-        return value.total_seconds()
-    if isinstance(value, datetime.date | datetime.time):
-        return value.isoformat()
-    return _of_library(value)
-
-
-def _of_library(value: Any) -> Any:
-    if hasattr(value, "savefig"):  # Matplotlib
-        value.savefig(data := io.BytesIO(), format="png")
-        return f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode()}"
-    if hasattr(value, "itertuples"):  # pandas
-        table = value if type(value.index).__name__ == "RangeIndex" else value.reset_index()
-        return to_plain(table.to_dict("records"))
-    for method in ("to_dicts", "to_pylist", "tolist", "to_list"):  # Polars, PyArrow, NumPy
-        if hasattr(value, method):
-            return to_plain(getattr(value, method)())
-    raise TypeError(f"JSON cannot hold a value of type {type(value).__name__}.")

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from agent_nb._base.secrets import mask_values
-from agent_nb.notebook.page.bindings import Bindings, bind_values
-from agent_nb.notebook.page.encoding import chunks, json_pieces
+from agent_nb.notebook.page.bindings import Bindings, bind_values, checked_pieces
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.values.describe_values import describe_path
 from agent_nb.notebook.values.schema import describe_schema, known_names
@@ -47,7 +46,7 @@ def bound_values(values: Mapping[str, Any]) -> BoundPage:
     bindings = bind_values(values)
     for name, row in bindings.items():
         if row.kind != "function":
-            bindings.encoded[name] = list(chunks(json_pieces(name, row.value)))
+            bindings.encoded[name] = "".join(checked_pieces(name, row.value))
 
     def text(data: str) -> str:
         describe = (
@@ -71,9 +70,9 @@ def page_of(run: Run) -> Any:
 
     key = run.id, run.variant
     store = _stores.get(key) or _open(Bindings(()), *key)
-    store.page = store.page or make_page(store)
-    store.page._run = run
-    return store.page
+    page = store.page or make_page(store)
+    page._run = run
+    return page
 
 
 def store_of(run_id: str, variant: int) -> PageStore | None:
@@ -95,10 +94,9 @@ def succeed(earlier: str, run_id: str) -> None:
             continue
         for name, row in store.bindings.items():
             if row.kind == "filled" and name in before.values:
-                store.values[name] = before.values[name]
-                store._encoded.pop(name, None)
+                store.set(name, before.values[name])
         if before.page is not None:
-            store.page = before.page._heir(store)
+            before.page._heir(store)
 
 
 class BoundViewer:

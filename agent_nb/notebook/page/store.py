@@ -17,15 +17,16 @@ from agent_nb._base.secrets import mask_values, masked_line
 from agent_nb._base.text import change_texts, shortened, showable_text
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
-from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, encoded
+from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, checked_pieces, encoded, within
 from agent_nb.notebook.page.calls import MAX_MESSAGE, call
-from agent_nb.notebook.page.encoding import chunks, json_pieces, within
 from agent_nb.notebook.values.limited import error_line
 from agent_nb.notebook.values.secret_values import Collector, remembered
 from agent_nb.notebook.values.value_masking import Masks
 
 INTERVAL = 0.05
-"""Minimum seconds between two messages about one name."""
+"""Minimum seconds between two values of one name."""
+CHUNK = 1_000_000
+"""Maximum characters per message. Each message takes about 2 ms to deliver, and a long one blocks the loop."""
 MAX_SET = 4_000_000
 """Maximum JSON characters that a page may set or pass to a function; parsing them takes 40 ms."""
 MAX_SAVED = 1_000_000
@@ -71,14 +72,15 @@ class PageStore:
         self.page: Any = None
         """The widget, created on first access."""
         self.closed = False
-        self._encoded = dict(bindings.encoded)
         self.views: dict[str, PageView] = {}
-        self._due: dict[str, str] = {}
-        """Names whose value is pending, and the view that set it."""
-        self._asked: dict[tuple[str, str], None] = {}
-        """Pairs of a name and a view that awaits its first value, in order."""
+        self._texts = dict(bindings.encoded)
+        """The JSON of values; those that are missing are encoded when they are sent."""
+        self._due: dict[str, set[str]] = {}
+        """Names with a value to send, and the views that await it."""
         self._sent: dict[str, float] = {}
         self._sending: asyncio.Task[None] | None = None
+        self._in_parts = ""
+        """The name whose value is being sent in several messages."""
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop that serves the views, once known."""
         self._secrets: dict[str, Collection[str]] = {}
@@ -96,25 +98,10 @@ class PageStore:
 
     def set(self, name: str, value: Any) -> None:
         """Set a value from Python; raises `ConfigError` if it cannot be encoded as JSON."""
-        texts, messages = chunks(json_pieces(name, value)), list[str]()
-        is_complete = within(SLICE, texts, messages)
+        pieces, text = checked_pieces(name, value), list[str]()
+        is_complete = within(SLICE, pieces, text)
         self._search(name, value)
-        if self._loop and running_loop() is not self._loop:  # in another thread
-            self._loop.call_soon_threadsafe(self.set, name, value)
-            return
-        if is_complete:
-            self._encoded[name] = messages
-        else:
-            self._encoded.pop(name, None)
-        self.values[name] = value
-        is_due = time.monotonic() - self._sent.get(name, 0.0) >= INTERVAL and not self._sending
-        if is_due and len(self._encoded.get(name, "..")) == 1:
-            for view in self.views.values():
-                if name in view.names:
-                    view.send({**self._value(name), "text": self._encoded[name][0], "last": True})
-        else:
-            self._due[name] = ""
-            self._start_sending()
+        self._change(name, value, "".join(text) if is_complete else None)
 
     def receive(self, content: Any, send: SendToView) -> None:
         """Handle a message from a view; raises `ConfigError` if it is malformed or its name is not bound."""
@@ -136,7 +123,7 @@ class PageStore:
             case "get":
                 self._check(message.name, "value")
                 view.names.add(message.name)
-                self._asked[message.name, message.view] = None
+                self._due.setdefault(message.name, set()).add(message.view)
                 self._start_sending()
             case "set":
                 self._set_from_page(view, message)
@@ -160,7 +147,6 @@ class PageStore:
             self._loop.call_soon_threadsafe(self.close_views, keys)
             return
         tasks = [task for key in keys if key in self.views for task in self.views.pop(key).calls]
-        self._asked = {pair: None for pair in self._asked if pair[1] in self.views}
         for task in tasks:
             task.cancel()
 
@@ -177,8 +163,8 @@ class PageStore:
 
     def masked_text(self, name: str, value: Any, limit: int) -> str:
         """The JSON of a value without secrets, also of other values; raises `ConfigError` if longer than `limit`."""
-        deque(json_pieces(name, value, limit), maxlen=0)  # checks the length first: masking is slow
-        text = "".join(json_pieces(name, Masks().over(value), limit))
+        deque(checked_pieces(name, value, limit), maxlen=0)  # checks the length first: masking is slow
+        text = "".join(checked_pieces(name, Masks().over(value), limit))
         mask = partial(mask_values, values=remembered().union(*self._secrets.values()))
         return text if mask(text) == text else json.dumps(change_texts(json.loads(text), mask))
 
@@ -201,16 +187,36 @@ class PageStore:
         except ConfigError as error:
             view.send({**answer, "error": str(error)})
             return
-        self._encoded[message.name] = list(chunks([message.text]))
-        self.values[message.name] = value
         view.send(answer)
-        self._due[message.name] = message.view
-        self._start_sending()
+        try:
+            self._change(message.name, value, message.text, message.view)
+        except Exception as error:  # an observer raised
+            view.send(_note("error", f"{message.name}: {error_line(error, MAX_MESSAGE)}"))
+
+    def _change(self, name: str, value: Any, text: str | None, origin: str = "") -> None:
+        """Set a value, send it to all views but the one that set it, and notify the widget's observers."""
+        previous, self.values[name] = self.values[name], value
+        if self._loop and running_loop() is not self._loop:  # in another thread
+            self._loop.call_soon_threadsafe(self._spread, name, value, text, origin)
+        else:
+            self._spread(name, value, text, origin)
         if self.page is not None:
-            try:
-                self.page._assign(message.name, value)
-            except Exception as error:  # an observer raised
-                view.send(_note("error", f"{message.name}: {error_line(error, MAX_MESSAGE)}"))
+            self.page._notify(name, previous, value)
+
+    def _spread(self, name: str, value: Any, text: str | None, origin: str) -> None:
+        if self.values[name] is not value:  # another thread has set it again
+            return
+        self._due[name] = {key for key, view in self.views.items() if name in view.names and key != origin}
+        is_due = time.monotonic() >= self._sent.get(name, 0.0) + INTERVAL and name != self._in_parts
+        if text is None:
+            self._texts.pop(name, None)
+        else:
+            self._texts[name] = text
+        if text is not None and len(text) <= CHUNK and is_due:
+            for view in self._take_due(name):  # at once: a cell may block the loop for long
+                view.send({"do": "value", "name": name, "text": text, "last": True})
+        else:
+            self._start_sending()
 
     def _start_call(self, view: PageView, message: ViewMessage) -> None:
         row = self._check(message.name, "function")
@@ -226,13 +232,13 @@ class PageStore:
         result: Json = {"do": "result", "id": message.id}
         try:
             value, printed = await call(row, _read(message.text))
-            texts = await encoded(row.name, value)
+            text = await encoded(row.name, value)
         except ConfigError as error:
             view.send({**result, "error": str(error)})
             return
         if printed:
             view.send(_note("log", f"{row.name} printed: {masked_line(printed)}"))
-        await _send_all(view.send, result, texts)
+        await _send_in_parts([view], result, text)
 
     def _start_sending(self) -> None:
         if self._sending is None and self.views:
@@ -241,40 +247,35 @@ class PageStore:
     async def _send_due(self) -> None:
         """Send the newest value of each pending name until none is left."""
         try:
-            while self._due or self._asked:
-                while self._asked:
-                    name, to = next(iter(self._asked))
-                    del self._asked[name, to]
-                    await self._send_value(name, [to])
-                due, self._due = self._due, {}
-                for name, origin in due.items():
-                    observing = [key for key, view in self.views.items() if name in view.names]
-                    await self._send_value(name, [key for key in observing if key != origin])
-                await asyncio.sleep(INTERVAL if due else 0)
+            while self._due:
+                name = next(iter(self._due))
+                await asyncio.sleep(self._sent.get(name, 0.0) + INTERVAL - time.monotonic())
+                await self._send_value(name)
         finally:
             self._sending = None  # reset at once, so that later changes start it again
 
-    async def _send_value(self, name: str, keys: list[str]) -> None:
-        texts = await self._texts(name)
-        for view in [self.views[key] for key in keys if key in self.views]:
-            await _send_all(view.send, self._value(name), texts)
-
-    async def _texts(self, name: str) -> list[str]:
-        while (texts := self._encoded.get(name)) is None:
+    async def _send_value(self, name: str) -> None:
+        message: Json = {"do": "value", "name": name}
+        while (text := self._texts.get(name)) is None:
             value = self.values[name]
             try:
-                messages = await encoded(name, value)
+                text = await encoded(name, value)
             except ConfigError as error:
-                messages = ["null"]
-                for view in self.views.values():
-                    view.send(_note("error", str(error)))
+                for view in self._take_due(name):
+                    view.send({**message, "error": str(error)})
+                return
             if self.values[name] is value:
-                self._encoded[name] = messages
-        return texts
+                self._texts[name] = text
+        self._in_parts = name
+        try:
+            await _send_in_parts(self._take_due(name), message, text)
+        finally:
+            self._in_parts = ""
 
-    def _value(self, name: str) -> Json:
+    def _take_due(self, name: str) -> list[PageView]:
+        """The views that await the value of a name and get it now."""
         self._sent[name] = time.monotonic()
-        return {"do": "value", "name": name}
+        return [self.views[key] for key in self._due.pop(name, ()) if key in self.views]
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
@@ -284,12 +285,13 @@ def running_loop() -> asyncio.AbstractEventLoop | None:
         return None
 
 
-async def _send_all(send: SendToView, message: Json, texts: list[str]) -> None:
+async def _send_in_parts(views: list[PageView], message: Json, text: str) -> None:
     """Send a text in messages, yielding to the loop between them."""
-    for number, text in enumerate(texts, 1):
-        send({**message, "text": text, "last": number == len(texts)})
-        if number < len(texts):
+    for at in range(0, len(text), CHUNK):
+        if at:
             await asyncio.sleep(0)
+        for view in views:
+            view.send({**message, "text": text[at : at + CHUNK], "last": at + CHUNK >= len(text)})
 
 
 def _note(level: str, text: str) -> Json:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from keyword import iskeyword
 from pathlib import Path
+from types import ModuleType
 from typing import Any, ClassVar
 
 import anywidget
@@ -17,7 +18,7 @@ from agent_nb._base.bundles import bundle
 from agent_nb._base.secrets import mask_json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import BoundKind
-from agent_nb.notebook.page import exported
+from agent_nb.notebook.page import encoding, exported
 from agent_nb.notebook.page.store import PageStore, running_loop
 from agent_nb.render import page_html, page_source
 from agent_nb.run.run import Run
@@ -36,11 +37,13 @@ def _state(value: Any, page: "Page") -> Any:
 
 
 class BoundValue(traitlets.Any):
-    """A trait of a page. Every assignment notifies observers: the value may have changed in place."""
+    """A value of the store. Every assignment notifies observers: the value may have changed in place."""
+
+    def get(self, obj: Any, cls: Any = None) -> Any:
+        return obj._store.values[self.name]
 
     def set(self, obj: Any, value: Any) -> None:
         obj._store.set(self.name, value)  # raises if it cannot be encoded
-        obj._assign(self.name, value)
 
 
 def _is_equal(old: Any, new: Any) -> bool:
@@ -62,7 +65,6 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         self._notifying: set[str] = set()
         """Names whose observers are being called."""
         self._views: set[str] = set()
-        self._trait_values |= store.values
         super().__init__()
         self.on_msg(self._on_message)
 
@@ -80,9 +82,8 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         self._store.close_views(self._views)
         super().close()
 
-    def _assign(self, name: str, value: Any) -> None:
-        """Set the value of a trait without notifying the page."""
-        previous, self._trait_values[name] = self._trait_values[name], value
+    def _notify(self, name: str, previous: Any, value: Any) -> None:
+        """Call the observers of a value that has been set."""
         if name in self._notifying and _is_equal(previous, value):
             return  # an observer that assigns the same value would recurse endlessly
         before, self._notifying = self._notifying, {*self._notifying, name}
@@ -153,10 +154,17 @@ def _exported(name: str, kinds: dict[str, BoundKind], document: str) -> str:
         f"    _esm = {BUNDLE.read_text(encoding='utf-8').strip()!r}",
         f"    _html = (\n{''.join(lines)}    )\n",
     ]
-    base = inspect.getsource(exported).replace(
-        "import anywidget\n", "import anywidget\nimport traitlets\n", 1
-    )
-    return base + "\n".join(parts)
+    return _merged(exported, encoding) + "\n".join(parts)
+
+
+def _merged(*modules: ModuleType) -> str:
+    """The source of these modules as one, with the docstring of the first."""
+    sources = (inspect.getsource(module).removeprefix(f'"""{module.__doc__}"""') for module in modules)
+    lines = "".join(sources).splitlines(keepends=True)
+    imports = {line for line in lines if line.startswith(("import ", "from "))}
+    code = re.sub(r"\n{4,}", "\n\n\n", "".join(line for line in lines if line not in imports)).lstrip()
+    needed = sorted({"import traitlets\n", *(line for line in imports if "agent_nb" not in line)})
+    return f'"""{modules[0].__doc__}"""\n\n{"".join(needed)}\n{code}'
 
 
 def make_page(store: PageStore) -> Page:
@@ -166,4 +174,5 @@ def make_page(store: PageStore) -> Page:
         if store.bindings[name].kind == "filled":
             trait.tag(sync=True, to_json=_state)
     page: Page = type("Page", (Page,), {**traits, "_names": tuple(traits)})(store)
+    store.page = page
     return page

@@ -470,13 +470,6 @@ KINDS = (
     ValueKind(("numpy.ndarray",), _array, _array_line, _own_dtype, _mask_array),
     ValueKind(("numpy.generic",), repr_content, repr_line, _own_dtype, _mask_array),
 )
-TABLES: dict[str, tuple[Callable[[Any], tables.Columns], tables.Library]] = {
-    "pandas.DataFrame": (_labelled_pandas, tables.PANDAS),
-    "polars.DataFrame": (_labelled_polars, tables.POLARS),
-    "pyarrow.Table": (_labelled_arrow, tables.ARROW),
-    "pyarrow.RecordBatch": (_labelled_arrow, tables.ARROW),
-}
-"""The columns of each kind of table, and how to read their cells."""
 _BY_CLASS = {name: kind for kind in KINDS for name in kind.classes}
 for _full_name in (
     *_BY_CLASS,

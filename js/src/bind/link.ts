@@ -4,8 +4,7 @@
 import type { BoundName } from "../events.ts";
 import { type Bound, type FromPage, type FromStore, MOST_TEXT, NO_KERNEL, type ToPage } from "./messages.ts";
 
-/** Milliseconds between two values of a name, plus one per 4,000 characters of the last one: the kernel has to parse it. */
-const INTERVAL = 50;
+/** Characters of a value per millisecond until the next one is sent: the kernel has to parse them. */
 const PER_MILLISECOND = 4000;
 /** Messages per second above which a frame is disconnected; our script sends far fewer. */
 const FLOOD = 500;
@@ -44,12 +43,11 @@ export class PageLink {
 	readonly #ends = new Set<End>();
 	/** The newest value of each name, from the kernel or a frame. */
 	readonly #values = new Map<string, string>();
-	readonly #parts = new Map<string, string[]>();
+	readonly #parts = new Map<string, string>();
 	readonly #asked = new Set<string>();
-	/** Queued values, names that are rate limited, and unacknowledged names. */
+	/** Queued values, and the sizes of unacknowledged ones; 0 while the kernel parses. */
 	readonly #unsent = new Map<string, string>();
 	readonly #untaken = new Map<string, number>();
-	readonly #untold = new Set<string>();
 	readonly #calls = new Map<number, Call>();
 	#count = 0;
 	#off = "";
@@ -97,19 +95,15 @@ export class PageLink {
 	receive(message: FromStore & { view?: unknown }): void {
 		if (message.view !== this.#view) return;
 		switch (message.do) {
-			case "value": {
-				const text = this.#join(`value ${message.name}`, message.text, message.last);
-				// A value that a frame has set and the kernel has not acknowledged is newer.
-				const isOlder = this.#untold.has(message.name) || this.#unsent.has(message.name);
-				if (text !== null && !isOlder) this.#spread(message.name, text);
+			case "value":
+				this.#take(message);
 				break;
-			}
 			case "result":
 				this.#settle(message);
 				break;
 			case "took":
 				if (message.error) this.#note("error", `${message.name}: ${message.error}`);
-				this.#taken(message.name);
+				this.#onTaken(message.name);
 				break;
 			case "note":
 				this.#note(message.level, message.text);
@@ -118,6 +112,20 @@ export class PageLink {
 				this.lose(message.why);
 				break;
 		}
+	}
+
+	#take(message: FromStore & { do: "value" }): void {
+		const { name } = message;
+		if ("error" in message) {
+			this.#asked.delete(name); // a frame that asks again gets a new answer
+			this.#note("error", message.error);
+			this.#spread({ do: "value", name, error: message.error });
+			return;
+		}
+		const text = this.#join(`value ${name}`, message.text, message.last);
+		// A value that a frame has set and the kernel has not acknowledged is newer.
+		const isOlder = this.#untaken.get(name) || this.#unsent.has(name);
+		if (text !== null && !isOlder) this.#spread({ do: "value", name, text });
 	}
 
 	#detach(end: End): void {
@@ -170,33 +178,31 @@ export class PageLink {
 
 	/** Sends values to the kernel and to the other frames of this window. */
 	#set(end: End, name: string, text: string): void {
-		this.#spread(name, text, end);
+		this.#spread({ do: "value", name, text }, end);
 		this.#unsent.set(name, text);
-		if (!this.#untaken.has(name)) this.#sendValue(name);
+		this.#sendNext(name);
 	}
 
-	#sendValue(name: string): void {
+	#sendNext(name: string): void {
 		const text = this.#unsent.get(name);
-		if (text === undefined) return;
+		if (text === undefined || this.#untaken.has(name)) return;
 		this.#unsent.delete(name);
-		this.#untold.add(name);
-		this.#untaken.set(name, performance.now() + INTERVAL + text.length / PER_MILLISECOND);
+		this.#untaken.set(name, text.length);
 		this.#send({ do: "set", name, text });
 	}
 
-	#taken(name: string): void {
-		this.#untold.delete(name);
-		const delay = Math.max(0, (this.#untaken.get(name) ?? 0) - performance.now());
+	#onTaken(name: string): void {
+		const size = this.#untaken.get(name) ?? 0;
+		this.#untaken.set(name, 0);
 		setTimeout(() => {
 			this.#untaken.delete(name);
-			this.#sendValue(name);
-		}, delay);
+			this.#sendNext(name);
+		}, size / PER_MILLISECOND);
 	}
 
-	#spread(name: string, text: string, origin?: End): void {
-		this.#values.set(name, text);
-		for (const end of this.#ends)
-			if (end !== origin && end.names.has(name)) this.#post(end, { do: "value", name, text });
+	#spread(message: ToPage & { do: "value" }, origin?: End): void {
+		if ("text" in message) this.#values.set(message.name, message.text);
+		for (const end of this.#ends) if (end !== origin && end.names.has(message.name)) this.#post(end, message);
 	}
 
 	#call(end: End, { id, name, text }: FromPage & { do: "call" }): void {
@@ -214,27 +220,23 @@ export class PageLink {
 	}
 
 	#settle(message: FromStore & { do: "result" }): void {
+		const isError = "error" in message;
+		const text = isError ? message.error : this.#join(`result ${message.id}`, message.text, message.last);
 		const pending = this.#calls.get(message.id);
-		const error = "error" in message ? message.error : null;
-		const text = "error" in message ? null : this.#join(`result ${message.id}`, message.text, message.last);
-		if (!pending || (error === null && text === null)) return;
+		if (!pending || text === null) return;
 		this.#calls.delete(message.id);
 		const { end, id } = pending;
-		if (error === null) this.#post(end, { do: "result", id, text: text ?? "null" });
-		else {
-			this.#post(end, { do: "result", id, error });
-			end.events.onNote("error", error);
-		}
+		this.#post(end, { do: "result", id, ...(isError ? { error: text } : { text }) });
+		if (isError) end.events.onNote("error", text);
 		this.#reportWaiting();
 	}
 
 	/** The complete text, once its last part has arrived. */
 	#join(key: string, text: string, last: boolean): string | null {
-		const parts = this.#parts.get(key) ?? [];
-		parts.push(text);
+		const whole = (this.#parts.get(key) ?? "") + text;
 		if (last) this.#parts.delete(key);
-		else this.#parts.set(key, parts);
-		return last ? parts.join("") : null;
+		else this.#parts.set(key, whole);
+		return last ? whole : null;
 	}
 
 	#note(level: "log" | "error", text: string): void {

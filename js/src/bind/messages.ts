@@ -17,18 +17,14 @@ export type FromPage =
 	| { do: "set"; values: readonly (readonly [name: string, text: string])[] }
 	| { do: "call"; id: number; name: string; text: string };
 
+type Answer = { do: "value"; name: string } | { do: "result"; id: number };
+
 /** Messages to the page's script. */
-export type ToPage =
-	| { do: "value"; name: string; text: string }
-	| { do: "result"; id: number; text: string }
-	| { do: "result"; id: number; error: string }
-	| { do: "off"; why: string };
+export type ToPage = (Answer & ({ text: string } | { error: string })) | { do: "off"; why: string };
 
 /** Messages from the kernel to a view. Long texts are split into parts. */
 export type FromStore =
-	| { do: "value"; name: string; text: string; last: boolean }
-	| { do: "result"; id: number; text: string; last: boolean }
-	| { do: "result"; id: number; error: string }
+	| (Answer & ({ text: string; last: boolean } | { error: string }))
 	| { do: "took"; name: string; error?: string }
 	| { do: "note"; level: "log" | "error"; text: string }
 	| { do: "off"; why: string };

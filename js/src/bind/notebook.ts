@@ -12,10 +12,11 @@ interface Waiting {
 	resolve(value: unknown): void;
 	reject(error: Error): void;
 }
-/** Calls of one function with `latest`: one runs, and the newest arguments wait. */
+/** A call with `latest`: only the newest arguments wait until it has ended. */
 interface Latest {
-	next: string | null;
-	waiting: Waiting[];
+	text: string;
+	result: Promise<unknown>;
+	next: Latest | null;
 }
 
 // Saved before the page runs: it could replace them.
@@ -47,12 +48,12 @@ class NotebookClient {
 		if (bound.port) bound.port.onmessage = (event) => this.#receive(apply(readData, event, []));
 	}
 
-	get(name: string): Promise<unknown> {
+	async get(name: string): Promise<unknown> {
+		const why = this.#ask(this.#check(name, false));
+		if (why) throw new Error(why);
+		if (this.#values.has(name)) return this.#values.get(name);
 		return new Promise((resolve, reject) => {
-			const why = this.#ask(this.#check(name, false));
-			if (why) reject(new Error(why));
-			else if (this.#values.has(name)) resolve(this.#values.get(name));
-			else this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), { resolve, reject }]);
+			this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), { resolve, reject }]);
 		});
 	}
 
@@ -73,13 +74,10 @@ class NotebookClient {
 		this.#unsent.set(name, text);
 	}
 
-	call(name: string, args: unknown = {}, options: { latest?: boolean } = {}): Promise<unknown> {
-		return new Promise((resolve, reject) => {
-			const text = written(args, "{}");
-			const call = { resolve, reject };
-			if (options?.latest) this.#startLatest(this.#check(name, true), text, call);
-			else this.#start(this.#check(name, true), text, call);
-		});
+	async call(name: string, args: unknown = {}, options: { latest?: boolean } = {}): Promise<unknown> {
+		const text = written(args, "{}");
+		this.#check(name, true);
+		return options?.latest ? this.#callLatest(name, text) : this.#call(name, text);
 	}
 
 	#send(message: FromPage): void {
@@ -98,11 +96,11 @@ class NotebookClient {
 	/** Subscribes to a value. Returns an error message if that is not possible. */
 	#ask(name: string): string {
 		const { port, saved } = this.#bound;
-		if (this.#values.has(name) || this.#asked.has(name)) return "";
 		if (!this.#off) {
+			if (!this.#asked.has(name)) this.#send({ do: "get", name });
 			this.#asked.add(name);
-			this.#send({ do: "get", name });
-		} else if (Object.hasOwn(saved, name)) this.#take(name, parse(saved[name] ?? "null"));
+		} else if (this.#values.has(name)) return "";
+		else if (Object.hasOwn(saved, name)) this.#take(name, parse(saved[name] ?? "null"));
 		else if (this.#kinds.get(name) === "filled") this.#take(name, null);
 		else return port ? this.#off : `"${name}" was not saved with the page: it needs the kernel.`;
 		return "";
@@ -110,7 +108,11 @@ class NotebookClient {
 
 	#take(name: string, value: unknown): void {
 		this.#values.set(name, value);
-		for (const { resolve } of this.#waiting.get(name) ?? []) resolve(value);
+		this.#settle(name, ({ resolve }) => resolve(value));
+	}
+
+	#settle(name: string, act: (waiting: Waiting) => void): void {
+		this.#waiting.get(name)?.forEach(act);
 		this.#waiting.delete(name);
 	}
 
@@ -119,55 +121,49 @@ class NotebookClient {
 		this.#unsent.clear();
 	}
 
-	#start(name: string, text: string, call: Waiting): void {
-		if (this.#off) call.reject(new Error(this.#off));
-		else if (this.#calls.size >= MOST_CALLS)
-			call.reject(new Error(`${MOST_CALLS} calls are waiting already.`));
-		else {
-			this.#calls.set(++this.#count, call);
+	async #call(name: string, text: string): Promise<unknown> {
+		if (this.#off) throw new Error(this.#off);
+		if (this.#calls.size >= MOST_CALLS) throw new Error(`${MOST_CALLS} calls are waiting already.`);
+		return new Promise((resolve, reject) => {
+			this.#calls.set(++this.#count, { resolve, reject });
 			this.#send({ do: "call", id: this.#count, name, text });
-		}
+		});
 	}
 
-	/** Queues only the newest arguments while a call runs; superseded calls get the same result. */
-	#startLatest(name: string, text: string, call: Waiting): void {
+	/** Superseded calls get the result of the newest. */
+	#callLatest(name: string, text: string): Promise<unknown> {
 		const running = this.#latest.get(name);
-		if (running) {
-			running.next = text;
-			running.waiting.push(call);
-			return;
+		if (running?.next) {
+			running.next.text = text;
+			return running.next.result;
 		}
-		const latest: Latest = { next: null, waiting: [] };
-		this.#latest.set(name, latest);
-		const then = (settle: (waiting: Waiting) => void) => {
-			settle(call);
-			this.#latest.delete(name);
-			const all = (act: (waiting: Waiting) => void): void => latest.waiting.forEach(act);
-			if (latest.next === null) return;
-			this.#startLatest(name, latest.next, {
-				resolve: (value) => all((waiting) => waiting.resolve(value)),
-				reject: (error) => all((waiting) => waiting.reject(error)),
-			});
+		const latest: Latest = { text, result: Promise.resolve(), next: null };
+		const start = () => {
+			this.#latest.set(name, latest);
+			return this.#call(name, latest.text);
 		};
-		this.#start(name, text, {
-			resolve: (value) => then((waiting) => waiting.resolve(value)),
-			reject: (error) => then((waiting) => waiting.reject(error)),
+		latest.result = (running ? running.result.then(start, start) : start()).finally(() => {
+			if (!latest.next) this.#latest.delete(name);
 		});
+		if (running) running.next = latest;
+		return latest.result;
 	}
 
 	#receive(message: ToPage): void {
 		if (message.do === "off") this.#close(message.why);
-		else if (message.do === "value") {
-			// A value that the page has set and not sent yet is newer.
-			if (this.#unsent.has(message.name)) return;
-			const value = parse(message.text);
-			this.#take(message.name, value);
-			for (const listener of this.#listeners.get(message.name) ?? []) tell(listener, value);
-		} else {
+		else if (message.do === "result") {
 			const call = this.#calls.get(message.id);
 			this.#calls.delete(message.id);
 			if ("error" in message) call?.reject(new Error(message.error));
 			else call?.resolve(parse(message.text));
+		} else if ("error" in message) {
+			this.#asked.delete(message.name);
+			this.#settle(message.name, ({ reject }) => reject(new Error(message.error)));
+		} else if (!this.#unsent.has(message.name)) {
+			// Otherwise the page has set a newer value.
+			const value = parse(message.text);
+			this.#take(message.name, value);
+			for (const listener of this.#listeners.get(message.name) ?? []) tell(listener, value);
 		}
 	}
 

@@ -86,7 +86,8 @@ def test_it_works_where_the_package_is_not(page, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     rows, seen = json.loads(done.stdout)
-    table = '[{"index": "a", "day": "2026-05-01T00:00:00", "n": 1.5}, {"index": "b", "day": null, "n": null}]'
+    rows[0][3] = json.loads(rows[0][3])
+    table = [{"index": "a", "day": "2026-05-01T00:00:00", "n": 1.5}, {"index": "b", "day": None, "n": None}]
     assert rows[:5] == [
         ["value", "v", "reviews", table],
         ["value", "v", "labels", "null"],

@@ -128,6 +128,17 @@ async def test_a_view_gets_the_value_and_every_change():
     assert (await window.values("rows", 2))[-1] == [1]
 
 
+async def test_a_value_that_turns_out_to_be_unfit_is_an_error_for_the_page():
+    store = await made(["rows"], rows=[1])
+    window = Window(store)
+    await window.follow("rows")
+    store.set("rows", [*([n] for n in range(100_000)), object()])
+    while "error" not in window.got[-1]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    assert window.got[-1]["name"] == "rows"
+    assert "type object" in window.got[-1]["error"]
+
+
 async def test_many_changes_are_few_messages_and_the_last_arrives():
     store = await made(["n"], n=0)
     window = Window(store)
