@@ -4,9 +4,12 @@
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections import defaultdict
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ from tests.support import ROOT
 
 PACKAGE = ROOT / "agent_nb"
 UNIT = ROOT / "tests" / "unit"
+NAMED = re.compile(r"(agent_nb(?:\.[a-z_][a-z0-9_]*)+)(?:[.:]([A-Z]\w*))?")
 
 
 def tools_and_vendors_in(source: str) -> set[str]:
@@ -173,3 +177,14 @@ def test_constants_stand_above_types_and_functions(package):
     assert late_constants(ast.parse("def f(): ...\nA = 1\nB = [f]\nC = B + [A]")) == ["A = 1"]
     late = {str(path.relative_to(PACKAGE)): late_constants(tree) for path, tree in package.items()}
     assert {path: constants for path, constants in late.items() if constants} == {}
+
+
+def test_every_module_and_class_that_is_named_in_a_string_exists(package):
+    """Type checkers do not look into `"agent_nb.demo:DemoProvider"`."""
+    for path, tree in package.items():
+        for node in ast.walk(tree):
+            text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+            if (match := NAMED.fullmatch(text)) and find_spec(match[1]):
+                assert match[2] is None or hasattr(import_module(match[1]), match[2]), (path.name, text)
+            elif match:
+                assert match[2] is None, (path.name, text)
