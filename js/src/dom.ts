@@ -53,6 +53,18 @@ export function setText(node: Node, text: string): void {
 	if (node.textContent !== text) node.textContent = text;
 }
 
+/** Sets the text, or hides the element if there is none. */
+export function showText(element: HTMLElement, text: string): void {
+	setText(element, text);
+	element.hidden = text === "";
+}
+
+/** Adds a value to a set, or removes it. */
+export function toggle<T>(set: Set<T>, value: T, on: boolean): void {
+	if (on) set.add(value);
+	else set.delete(value);
+}
+
 export function setAttribute(element: Element, name: string, value: string | null): void {
 	if (element.getAttribute(name) === value) return;
 	if (value === null) element.removeAttribute(name);

@@ -3,6 +3,7 @@
 // printed. A page that was clicked is kept, with its state. During fast scrolling nothing is loaded, and pages in live
 // outputs are not drawn.
 
+import { toggle } from "./dom.ts";
 import { guardFocus, hovers } from "./preview/focus.ts";
 import { LOSSES } from "./preview/messages.ts";
 
@@ -129,10 +130,7 @@ class Frames {
 	}
 
 	readonly #onMoved = (entries: IntersectionObserverEntry[]) => {
-		for (const { target, isIntersecting } of entries) {
-			if (isIntersecting) this.#near.add(target);
-			else this.#near.delete(target);
-		}
+		for (const { target, isIntersecting } of entries) toggle(this.#near, target, isIntersecting);
 		if (!this.isFast) this.#load();
 		this.tidyLater();
 	};

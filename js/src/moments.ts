@@ -163,10 +163,6 @@ function describeTool(event: CallEvent, calls: Calls): Description | null {
 		}
 		case "tool_ready":
 			return null;
-		default: {
-			const unhandled: never = event;
-			return unhandled;
-		}
 	}
 }
 

@@ -96,10 +96,6 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 				: { ...row, progress: event.text };
 		case "tool_finished":
 			return finish(row, event);
-		default: {
-			const unhandled: never = event;
-			return unhandled;
-		}
 	}
 }
 

@@ -1,6 +1,6 @@
 // `run.page` and exported pages: shows a page alone, in the frame of a preview, connected to Python.
 
-import { h } from "../dom.ts";
+import { h, showText } from "../dom.ts";
 import type { BoundName } from "../events.ts";
 import { Frame } from "../preview/frame.ts";
 import { LOSSES, type Loss } from "../preview/messages.ts";
@@ -56,10 +56,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
 	const view = `${performance.timeOrigin}-${Math.random()}`;
 	let link: PageLink | null = null;
 	let frame: Frame | null = null;
-	const show = (text: string): void => {
-		status.textContent = text;
-		status.hidden = text === "";
-	};
+	const show = (text: string): void => showText(status, text);
 	function receive(message: Message): void {
 		if (message.do !== "page") link?.receive(message);
 		else if (message.view === view) {

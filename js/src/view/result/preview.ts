@@ -2,7 +2,7 @@
 
 import { currentState, modeOf, pageOf, prefetch, savedBound } from "../../actions.ts";
 import { labExtension } from "../../cells.ts";
-import { h, icon, setText } from "../../dom.ts";
+import { h, icon, setText, showText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import { Feed } from "../../preview/feed.ts";
 import type { Frame } from "../../preview/frame.ts";
@@ -32,8 +32,8 @@ export function createPreview(context: Context, options: Options = {}, console =
 	const stream = h("span", { class: "anb-stream", hidden: true });
 	const empty = createEmpty();
 	const stopped = createStopped(() => reload());
-	const status = createStatus();
-	const parts = [stream, holder, empty.element, stopped.element, status.element];
+	const status = h("div", { class: "anb-bound", role: "status", hidden: true });
+	const parts = [stream, holder, empty.element, stopped.element, status];
 	const element = h("div", { class: "anb-stage" }, ...parts);
 	const scaling = createScaling(context, element, holder, options.thumbnail ?? null);
 	const feed = createFeed(context, console, { holder, stopped, status, onShown, ...options });
@@ -79,7 +79,8 @@ export function createPreview(context: Context, options: Options = {}, console =
 interface FeedOptions extends Options {
 	holder: HTMLElement;
 	stopped: ReturnType<typeof createStopped>;
-	status: ReturnType<typeof createStatus>;
+	/** Says what a bound page is waiting for, or that it is not connected. */
+	status: HTMLElement;
 	onShown(): void;
 }
 
@@ -91,7 +92,7 @@ function createFeed(context: Context, console: Console, options: FeedOptions): F
 		onRestart() {
 			console.clear();
 			stopped.hide();
-			status.show("");
+			showText(status, "");
 		},
 		onShown,
 		onLink: (href: string) => followLink(context, console, href),
@@ -102,7 +103,7 @@ function createFeed(context: Context, console: Console, options: FeedOptions): F
 	const access = {
 		mode: () => (modeOf(context) === "closed" && opened(context) ? "open" : modeOf(context)),
 		connect(frame: Frame) {
-			const onStatus = (text: string): void => status.show(text);
+			const onStatus = (text: string): void => showText(status, text);
 			const onNote = (level: "log" | "error", text: string): void => console.add({ level, text });
 			const link = context.run.link(context.choices.variant);
 			if (!link || context.choices.replay) return savedBound(context);
@@ -135,18 +136,6 @@ function followLink(context: Context, console: Console, href: string): void {
 	} else {
 		console.add({ level: "info", text: `The preview stays on its page: ${href} was not followed.` });
 	}
-}
-
-/** What a bound page is waiting for, or that it is not connected. */
-function createStatus() {
-	const element = h("div", { class: "anb-bound", role: "status", hidden: true });
-	return {
-		element,
-		show(text: string) {
-			setText(element, text);
-			element.hidden = text === "";
-		},
-	};
 }
 
 /** Shown in place of a page that had to be stopped. */

@@ -1,6 +1,6 @@
 // The figures in the header: model, time, tokens, share of the context window, cost and turn.
 
-import { h, icon, setAttribute, setChildren, setText } from "../../dom.ts";
+import { h, icon, setAttribute, setChildren, setText, showText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
 import { count, dollars, seconds } from "../../format.ts";
 import type { VariantState } from "../../state.ts";
@@ -37,14 +37,12 @@ export function createMeta(context: Context) {
 			model.update(facts, snapshot);
 			replayed.hidden = !facts.replayed;
 			setAttribute(replayed, "title", `Replayed from ${facts.replayed}; no model was called`);
-			setText(about, snapshot.run.meta.about.join(", "));
-			about.hidden = !about.textContent;
+			showText(about, snapshot.run.meta.about.join(", "));
 			setText(elapsed, seconds(facts.now));
 			elapsed.hidden = !context.run.busy && facts.now < 0.05;
 			tokens.update(facts);
 			cost.update(facts, budgetOf(variants));
-			setText(share, shareText(snapshot));
-			share.hidden = !share.textContent;
+			showText(share, shareText(snapshot));
 			turn.hidden = state.turn === 0 || variants.length > 1;
 			setText(turn, turnText(snapshot));
 		},

@@ -1,6 +1,6 @@
 // The controls that answer a question: the note to the model, the buttons, and their keys.
 
-import { h, listen, setAttribute, setText } from "../../dom.ts";
+import { h, listen, setAttribute, setText, showText } from "../../dom.ts";
 import { type AnswerDraft, canEdit } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 
@@ -42,10 +42,7 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 	return {
 		element,
 		note,
-		setHint(text: string) {
-			hint.hidden = text === "";
-			if (text) setText(hint, text);
-		},
+		setHint: (text: string) => showText(hint, text),
 		/** Enables the buttons: none before the card has settled, and no approval before its end was in view. */
 		setReady(still: boolean, seen: boolean) {
 			element.classList.toggle("waits", !still);

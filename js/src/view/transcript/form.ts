@@ -1,6 +1,6 @@
 // A call as a form: a field for each argument, made from the tool's schema.
 
-import { h } from "../../dom.ts";
+import { h, showText } from "../../dom.ts";
 import type { Json } from "../../events.ts";
 import { readable, sameJson } from "../../json.ts";
 import { original, printable } from "../../printable.ts";
@@ -66,10 +66,7 @@ function createRow(field: Field, changed: () => void) {
 	const about = h("p", { class: "anb-cap", id: `${id}-about` }, printable(field.description));
 	const problem = h("p", { class: "problem", id: `${id}-problem`, role: "alert" });
 	const remarks = h("p", { class: "anb-cap" });
-	const remark = (): void => {
-		remarks.textContent = remarksOn(control.text()).join(" ");
-		remarks.hidden = remarks.textContent === "";
-	};
+	const remark = (): void => showText(remarks, remarksOn(control.text()).join(" "));
 	remark();
 	control.input.id = id;
 	control.input.setAttribute("aria-describedby", `${id}-about ${id}-problem`);

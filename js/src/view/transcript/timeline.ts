@@ -3,7 +3,7 @@
 import { addToAsk } from "../../ask.ts";
 import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
-import { h, icon, KeyedList, setChildren, setText, type View, withCode } from "../../dom.ts";
+import { h, icon, KeyedList, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
 import type { Thumbnail } from "../../events.ts";
 import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
@@ -134,7 +134,7 @@ function createTurn(context: Context, { turn }: TurnMark): View<Row | TurnMark> 
 	return { element: h("li", { class: "anb-turn" }, button), update() {} };
 }
 
-function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Ticking): unknown {
+function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Ticking): View<never> {
 	switch (row.kind) {
 		case "turn":
 			return createTurn(context, row);
@@ -150,10 +150,6 @@ function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Tick
 			return createRetry(ticking);
 		case "line":
 			return createLine(row);
-		default: {
-			const unhandled: never = row;
-			return unhandled;
-		}
 	}
 }
 
@@ -183,8 +179,7 @@ function createThinking(context: Context, ticking: Ticking): View<StreamRow> {
 			setText(label, thinkingLabel(next));
 			markdown.set(next.text, !live);
 			fold.set(next.key, live);
-			if (live) ticking.add(tick);
-			else ticking.delete(tick);
+			toggle(ticking, tick, live);
 			if (!live) setText(time, "");
 		},
 	};

@@ -1,7 +1,7 @@
 // A tool call and its result as one row. It draws title, status, summary and outputs, independent of the tool.
 
 import { currentState } from "../../actions.ts";
-import { h, icon, listen, setChildren, setText, type View, withCode } from "../../dom.ts";
+import { h, icon, listen, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
 import { bytes, plural, seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { changedNames, readable } from "../../json.ts";
@@ -92,11 +92,6 @@ function onlyGrew(before: ToolRow, next: ToolRow): boolean {
 		before.path === next.path &&
 		before.title === next.title
 	);
-}
-
-function toggle<T>(set: Set<T>, value: T, on: boolean): void {
-	if (on) set.add(value);
-	else set.delete(value);
 }
 
 /** The icon on the transcript's rail, by kind of call. */
