@@ -28,7 +28,7 @@ from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.prepared import count_variants
-from agent_nb.engine.run_input import InputArgs, RunInput, open_run, read_images
+from agent_nb.engine.run_input import InputArgs, RunInput, as_sequence, open_run, read_images
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, start_variants
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.pages.page_check import PageViewer
@@ -102,10 +102,12 @@ class Agent:
         Images passed as paths or URLs are read here, which blocks the event loop. To avoid that, pass
         `images=await read_images(paths)`; `run`, `stream` and `sse` do so automatically.
         """
+        if self._bound:
+            data = self._data(base.settings if isinstance(base, Run) else {})
+            text, bound_images = self._bound.description(data)
+            prompt = f"{prompt}\n\n{text}" if text else prompt
+            images = (*bound_images, *as_sequence(images))
         input_args = InputArgs(files=files, images=images, base=base, messages=messages)
-        data = self._data(base.settings if isinstance(base, Run) else {})
-        if self._bound and (text := self._bound.text(data)):
-            prompt = f"{prompt}\n\n{text}"
         return self._prepare(open_run(prompt, input_args, can_read=any(tool.reads for tool in self.toolbox)))
 
     def start(self, prompt: str, **input_args: Unpack[InputArgs]) -> RunHandle:

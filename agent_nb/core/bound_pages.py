@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.messages import Image
 
 
 class BoundNames(Protocol):
@@ -12,8 +13,8 @@ class BoundNames(Protocol):
     @property
     def types(self) -> Mapping[str, str]: ...
 
-    def text(self, data: str) -> str:
-        """Return the prompt's description of the names, without values if `data` is `schema`; empty if already sent."""
+    def description(self, data: str) -> tuple[str, tuple[Image, ...]]:
+        """Return the names as text and images, without values if `data` is `schema`; empty if the prompt has them."""
         ...
 
     def open(self, run_id: str, variant: int) -> None:

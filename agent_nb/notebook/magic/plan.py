@@ -10,7 +10,7 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from agent_nb._base.constants import DEMO_MODEL, is_demo
-from agent_nb._base.secrets import mask_values, own_values, safe_text
+from agent_nb._base.secrets import own_values, safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
@@ -123,7 +123,7 @@ class CellInput:
             approve=self.rules.approve(approve),
             middleware=middleware_in_use(self.session).values(),
         )
-        bound_page = BoundPage(self.bindings) if self.bindings else None
+        bound_page = BoundPage(self.bindings, is_in_prompt=True) if self.bindings else None
         return (
             agent.with_run_settings(settings)
             .with_viewer(self.viewer, looks=settings.looks)
@@ -292,10 +292,7 @@ async def _read_prompt(
         description = describe(variable, namespace)
         parts.append(replace(description, text=f"Variable `{variable}`:\n{description.text}"))
     if bindings:
-        values = {row.name: row.value for row in bindings.values()}
-        descriptions = {name: describe(name, values) for name, row in bindings.items() if row.kind == "value"}
-        text = bindings.describe(lambda name: descriptions[name].text, schema_only=schema_only)
-        parts.append(joined(mask_values(text, secrets), list(descriptions.values())))
+        parts.append(bindings.describe(describe, secrets, schema_only=schema_only))
     if options.cells:
         cells = [*islice(recent_cells(session.shell, secrets), options.cells)]
         parts.append(Description("\n\n".join(reversed(cells))))

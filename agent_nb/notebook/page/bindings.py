@@ -4,19 +4,20 @@ import asyncio
 import inspect
 import keyword
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pydantic_core  # noqa: F401 - makes the encoding fast
 
-from agent_nb._base.secrets import is_secret_name
+from agent_nb._base.secrets import is_secret_name, mask_values
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import FILLED, FUNCTION, BoundKind
 from agent_nb.notebook.page.encoding import MAX_CHARACTERS, EncodingError, json_pieces
 from agent_nb.notebook.values.cells import mask_named
+from agent_nb.notebook.values.describe_values import Description, joined
 from agent_nb.notebook.values.kinds import class_name
 from agent_nb.tools.base import Tool
 from agent_nb.tools.function import read_signature
@@ -78,6 +79,11 @@ class Bindings(dict[str, Binding]):
         return {name: row.type_name for name, row in self.items()}
 
     @property
+    def namespace(self) -> dict[str, Any]:
+        """The values and functions by name."""
+        return {name: row.value for name, row in self.items()}
+
+    @property
     def note(self) -> str:
         """A note on the names that the page fills, to expose typos; empty if there are none."""
         names = [f"`{name}`" for name, row in self.items() if row.kind == "filled"]
@@ -89,18 +95,25 @@ class Bindings(dict[str, Binding]):
             if row.kind != "function":
                 self.encoded[name] = await encoded(name, row.value)
 
-    def describe(self, describe: Callable[[str], str], *, schema_only: bool) -> str:
-        """The description of all names for the model; `describe` returns the text for one value."""
-        lines = [_LISTED]
+    def describe(
+        self,
+        describe: Callable[..., Description],
+        secrets: Collection[str] | None = None,
+        *,
+        schema_only: bool,
+    ) -> Description:
+        """The description of all names for the model; `describe` returns that of a value in a namespace."""
+        lines, namespace = [_LISTED], self.namespace
+        parts = {name: describe(name, namespace) for name, row in self.items() if row.kind == "value"}
         for name, row in self.items():
             match row.kind:
                 case "value":
-                    lines.append(f"- `{name}`, a value:\n{describe(name)}")
+                    lines.append(f"- `{name}`, a value:\n{parts[name].text}")
                 case "function":
                     lines.append(f"- `{row.signature(schema_only=schema_only)}`, a function to call")
                 case "filled":
                     lines.append(f"- `{name}`, which the page fills: null until it sets it")
-        return "\n".join(lines)
+        return joined(mask_values("\n".join(lines), secrets), list(parts.values()))
 
 
 async def encoded(name: str, value: Any) -> str:

@@ -1,11 +1,11 @@
 """The pages of this kernel, by run id and variant. This module is the notebook's `BoundPages`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agent_nb._base.secrets import mask_values
+from agent_nb.core.messages import Image
 from agent_nb.notebook.page.bindings import Bindings, bind_values, checked_pieces
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.values.describe_values import describe_path
@@ -21,12 +21,20 @@ _stores: dict[tuple[str, int], PageStore] = {}
 class BoundPage:
     """The bindings of an agent's pages, in the form that `Agent` expects."""
 
-    def __init__(self, bindings: Bindings, text: Callable[[str], str] = lambda data: "") -> None:
-        self.bindings, self.text = bindings, text
+    def __init__(self, bindings: Bindings, *, is_in_prompt: bool = False) -> None:
+        self.bindings, self.is_in_prompt = bindings, is_in_prompt
 
     @property
     def types(self) -> dict[str, str]:
         return self.bindings.types
+
+    def description(self, data: str) -> tuple[str, tuple[Image, ...]]:
+        if self.is_in_prompt:
+            return "", ()
+        schema = partial(describe_schema, allowed_names=known_names(self.bindings.namespace))
+        is_schema = data == "schema"
+        description = self.bindings.describe(schema if is_schema else describe_path, schema_only=is_schema)
+        return description.text, description.images
 
     def open(self, run_id: str, variant: int) -> None:
         """Create the store of a starting variant."""
@@ -47,15 +55,7 @@ def bound_values(values: Mapping[str, Any]) -> BoundPage:
     for name, row in bindings.items():
         if row.kind != "function":
             bindings.encoded[name] = "".join(checked_pieces(name, row.value))
-
-    def text(data: str) -> str:
-        describe = (
-            partial(describe_schema, allowed_names=known_names(values)) if data == "schema" else describe_path
-        )
-        text = bindings.describe(lambda name: describe(name, values).text, schema_only=data == "schema")
-        return mask_values(text)
-
-    return BoundPage(bindings, text)
+    return BoundPage(bindings)
 
 
 def saved_values(run_id: str, variant: int) -> dict[str, str]:
