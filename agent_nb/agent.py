@@ -21,7 +21,7 @@ from agent_nb.core.bound_pages import BoundNames, bound_pages
 from agent_nb.core.errors import ConfigError, check_type, wrong_type
 from agent_nb.core.events import Event
 from agent_nb.core.messages import Message
-from agent_nb.core.run_settings import DERIVED, SETTINGS, Limits, RunSettings, check_stack, stricter
+from agent_nb.core.run_settings import DERIVED, SETTINGS, Limits, RunSettings, check_stack, had_data, stricter
 from agent_nb.engine.approval import Policy, read_policy
 from agent_nb.engine.batch.runs import Models, Prompts, Store, plan_jobs
 from agent_nb.engine.batch.runs_handle import RunsHandle
@@ -393,10 +393,11 @@ class Agent:
                 "A bound page loads nothing from the network, and no library of a stack: leave out `--network`, and"
                 " `--stack` or use `--stack html`."
             )
+        data_fact = {"has_data": True} if had_data(run_input.base_settings) else {}
         return Prepared(
             run_input=run_input,
             settings=settings,
-            recorded_settings=replace(settings, lean=lean).recorded(),
+            recorded_settings={**replace(settings, lean=lean).recorded(), **data_fact},
             provider=self.provider,
             toolbox=toolbox,
             all_tools=self.toolbox,

@@ -50,7 +50,8 @@ class AgentProvider(Provider):
             stack_text(settings.stack, network=settings.network) if settings.stack else "",
             settings.instructions,
         )
-        run_settings = {name: value for name, value in settings.recorded().items() if name != "steps"}
+        recorded = {**prepared.recorded_settings, **settings.recorded()}
+        run_settings = {name: value for name, value in recorded.items() if name != "steps"}
         about = {"title": self._agent.title, "version": self._agent.version, "unasked": self._agent.unasked}
         return replace(
             prepared,

@@ -22,10 +22,13 @@ SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
 Value = TypeVar("Value")
 DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
 """Settings that are derived from the agent's tools, rules and model when a run is prepared."""
-_FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str}
+_FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str, "has_data": bool}
 """Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
-model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), and the replayed
-cassette."""
+model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), the replayed
+cassette, and whether the prompt or the conversation describes the user's data."""
+READING_TOOLS = frozenset({"list_variables", "describe_variable"})
+DATA_TOOLS = READING_TOOLS | {"run_python"}
+"""Tools that give the model the user's data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -299,6 +302,11 @@ def other_settings(then: Json, now: Json) -> Iterator[str]:
     for name, row in SETTINGS.items():
         if callable(row.matched) and then.get(name) != now.get(name):
             yield row.matched(then.get(name), now.get(name))
+
+
+def had_data(recorded: Json) -> bool:
+    """Whether the model was given the user's data, or tools to read it."""
+    return bool(recorded.get("has_data")) or not DATA_TOOLS.isdisjoint(recorded.get("tools") or ())
 
 
 def header_words(recorded: Json) -> tuple[str, ...]:

@@ -19,12 +19,12 @@ from agent_nb.render.frozen import (
 from agent_nb.render.plain import markdown, notes_html, notes_markdown, plain_text
 from agent_nb.render.safe_markdown import as_text
 from agent_nb.render.summary import model_label
-from agent_nb.render.transcript import Row, shortened, shortened_text, transcript
+from agent_nb.render.transcript import Row, rows_of, shortened, shortened_text
 
 
 def bundle(run: FinishedRun, image: bytes = b"") -> dict[str, str]:
     """Return the MIME bundle of a cell's output. Long texts are truncated; the exports below are complete."""
-    rows = list(shortened(transcript(run.events), run.name))
+    rows = list(shortened(rows_of(run), run.name))
     figure = {"image/png": base64.b64encode(image).decode()} if image else {}
     return {
         "text/html": safe_text(frozen_html(run, rows, image)),
@@ -80,17 +80,17 @@ class Form:
 HTML = Form(
     suffix=".html",
     has_notes=True,
-    unmasked=lambda run: html_page(run, transcript(run.events), notes_html(run)),
+    unmasked=lambda run: html_page(run, rows_of(run), notes_html(run)),
 )
 MARKDOWN = Form(
     suffix=".md",
     has_notes=True,
-    unmasked=lambda run: markdown(run, transcript(run.events), images=True) + notes_markdown(run),
+    unmasked=lambda run: markdown(run, rows_of(run), images=True) + notes_markdown(run),
 )
 TEXT = Form(
     suffix=".txt",
     has_notes=False,
-    unmasked=lambda run: plain_text(run, transcript(run.events), run.text),
+    unmasked=lambda run: plain_text(run, rows_of(run), run.text),
 )
 FORMS = (HTML, MARKDOWN, TEXT)
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from itertools import dropwhile
 
 import agent_nb.core.events as ev
 from agent_nb._base.constants import DEMO, is_demo
@@ -13,6 +14,7 @@ from agent_nb.render.finished_run import FinishedRun
 
 MOST_NUMBERS = 20
 """Maximum numbers that a footnote lists."""
+NOT_COMPUTED = "No code was run: these numbers were not computed"
 
 
 def duration(seconds: float) -> str:
@@ -82,6 +84,17 @@ def unsupported_note(run: FinishedRun) -> list[str]:
     numbers = run.unsupported
     suffix = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
     return [f"In no output of this run: {'; '.join(numbers[:MOST_NUMBERS])}{suffix}."] if numbers else []
+
+
+def uncomputed_note(run: FinishedRun) -> str:
+    """Return the line above an answer with unsupported numbers if no code ran and no file changed; empty otherwise."""
+    changes = run.events.of(ev.TurnStarted, ev.FileChanged)
+    own_changes = dropwhile(
+        lambda event: isinstance(event, ev.FileChanged), changes
+    )  # without the initial files
+    if run.ran_code or any(isinstance(event, ev.FileChanged) for event in own_changes):
+        return ""
+    return NOT_COMPUTED if run.unsupported else ""
 
 
 def replay_source(run: FinishedRun) -> str:

@@ -14,9 +14,10 @@ from agent_nb._base.wire import Json
 from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.core.messages import AS_TEXT, Message, Source, ToolResult
 from agent_nb.files import human_size
-from agent_nb.render.summary import image_labels
+from agent_nb.render.finished_run import FinishedRun
+from agent_nb.render.summary import image_labels, uncomputed_note
 
-RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry"]
+RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry", "warning"]
 MAX_TEXT = 30_000
 """Maximum characters of one model text in a cell's output."""
 _APPROVED: dict[ev.Decider, str] = {
@@ -46,6 +47,7 @@ ROW_STYLES: dict[RowState, RowStyle] = {
     "denied": RowStyle("⊘", "dim", "denied"),
     "stopped": RowStyle("■", "dim"),
     "retry": RowStyle("↻", "warn"),
+    "warning": RowStyle("!", "warn"),
 }
 
 
@@ -175,6 +177,16 @@ def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
     for event in events:
         growing.add(event)
     return tuple(growing.rows)
+
+
+def rows_of(run: FinishedRun) -> tuple[Row, ...]:
+    """Return the rows of a finished run, with a line above its answer if nothing computed the numbers in it."""
+    rows = list(transcript(run.events))
+    if note := uncomputed_note(run):
+        texts = [index for index, row in enumerate(rows) if isinstance(row, TextRow)]
+        index = texts[-1] if texts else len(rows)
+        rows.insert(index, LineRow(turn=rows[index].turn if texts else 0, title=note, state="warning"))
+    return tuple(rows)
 
 
 class Transcript:

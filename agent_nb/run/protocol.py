@@ -102,6 +102,8 @@ class Meta:
     """Names restored by Undo, each after the token of the call that changed it: `4f1c fig`."""
     numbers: tuple[AnswerNumber, ...] = ()
     """Numbers in the answer of a loaded run or a replay; other runs send them in `Ready`."""
+    numbers_note: str = ""
+    """The line above the answer if nothing computed its numbers."""
     suggestions: tuple[tuple[str, ...], ...] = ()
     """Prompts for the next cell, by variant, for the demo model; the page shows them once there is a page."""
 
@@ -122,6 +124,8 @@ class Ready:
     failed_check: str = ""
     numbers: tuple[AnswerNumber, ...] = ()
     """Numbers in the answer: supported by an output of the run, or unsupported."""
+    numbers_note: str = ""
+    """As in `Meta`."""
     fix: Fix | None = None
     """For `%agent fix`, if the answer contains a cell."""
 

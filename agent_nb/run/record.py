@@ -12,9 +12,11 @@ from agent_nb._base.wire import Json
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
+from agent_nb.core.run_settings import READING_TOOLS, had_data
 from agent_nb.files import Files, lost_files
 from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
 from agent_nb.run.supported_numbers import AnswerNumber, AnswerSources, answer_numbers
+from agent_nb.tools.toolbox import BUILT_IN_NAMES
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -152,7 +154,11 @@ class RunRecord:
         """Numbers in the answer, in order: supported by an output of the run, or unsupported."""
         earlier = (*chain.from_iterable(self.replaced), *self.messages[: self.history])
         sources = AnswerSources(
-            events=self.events, earlier=earlier, own=self.own_messages, call_ids=self._call_ids
+            events=self.events,
+            earlier=earlier,
+            own=self.own_messages,
+            call_ids=self._call_ids,
+            had_data=had_data(self.settings),
         )
         return answer_numbers(self.text, sources)
 
@@ -160,9 +166,20 @@ class RunRecord:
     def unsupported(self) -> tuple[str, ...]:
         """Numbers in the answer that appear in no output of the run, its prompt or the runs it continues.
 
-        Empty for a run whose code has printed nothing.
+        Empty for a run without data whose code has printed nothing.
         """
         return tuple(dict.fromkeys(number.text for number in self.answer_numbers if not number.call_id))
+
+    @property
+    def ran_code(self) -> bool:
+        """Whether code ran: Python, a tool of the user's own or of a server, or a command of an outside agent."""
+        tools = {tool.name for tool in self.tools} - READING_TOOLS - BUILT_IN_NAMES
+        calls = {event.call_id for event in self.events.of(ev.ToolStarted) if event.name in tools}
+        calls |= {event.call_id for event in self.events.of(ev.ToolReady) if "command" in event.args}
+        started = {event.call_id for event in self.events.of(ev.ToolRunning)}
+        return not calls.isdisjoint(
+            started.union(end.call_id for end in self.events.of(ev.ToolFinished) if end.ok)
+        )
 
     @property
     def console(self) -> PageConsole:

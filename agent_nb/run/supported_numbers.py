@@ -104,11 +104,14 @@ class AnswerSources:
     own: Sequence[Message]
     call_ids: Sequence[str]
     """Event ids of the calls in `own`."""
+    had_data: bool
+    """Whether the model was given the user's data, or tools to read it."""
 
 
 def answer_numbers(answer: str, sources: AnswerSources) -> tuple[AnswerNumber, ...]:
-    """The numbers of the answer in order, without those of the prompt; empty if no code printed anything."""
-    numbers = list(_numbers_in(mask(answer))) if _has_printed(sources.events) else []
+    """The numbers of the answer in order, without those of the prompt; empty if it had no data and printed nothing."""
+    is_searched = sources.had_data or _has_printed(sources.events)
+    numbers = list(_numbers_in(mask(answer))) if is_searched else []
     texts = list(_texts(sources)) if numbers else []
     if sum(len(text) for _, text in texts) > _MOST_TEXT:
         return ()

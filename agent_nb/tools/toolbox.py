@@ -40,6 +40,7 @@ FAMILIES: dict[str, tuple[Tool, ...]] = {
     "preview": PREVIEW_TOOLS,
 }
 """The built-in tools, which are the default of an agent."""
+BUILT_IN_NAMES = frozenset(tool.name for family in FAMILIES.values() for tool in family)
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _lock = threading.Lock()

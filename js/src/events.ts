@@ -282,6 +282,7 @@ export interface Meta {
 	connected: boolean;
 	undone: string[];
 	numbers: AnswerNumber[];
+	numbers_note: string;
 	suggestions: string[][];
 }
 
@@ -302,6 +303,7 @@ export interface Ready {
 	others: string[];
 	failed_check: string;
 	numbers: AnswerNumber[];
+	numbers_note: string;
 	fix: Fix | null;
 }
 

@@ -21,6 +21,7 @@ export const META: Meta = {
 	annotations: [],
 	running_code: [],
 	numbers: [],
+	numbers_note: "",
 	suggestions: [],
 	number: 0,
 	folds: false,

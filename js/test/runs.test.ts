@@ -20,6 +20,7 @@ const READY = {
 	others: [],
 	failed_check: "",
 	numbers: [],
+	numbers_note: "",
 	fix: null,
 };
 

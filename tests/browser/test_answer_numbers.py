@@ -1,5 +1,6 @@
 """Numbers in the answer of a run with code: links to the output that has them, and marks where there is none."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from playwright.sync_api import expect
 from agent_nb import Agent, Run, tool
 from agent_nb._base.wire import to_wire
 from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.render.summary import NOT_COMPUTED, uncomputed_note
 from agent_nb.run.protocol import Encoder, Ready
 from agent_nb.tools.base import ToolOutput
 from tests.support.widget_stage import Stage
@@ -90,3 +92,12 @@ def test_a_loaded_run_has_its_numbers_from_the_start(stage: Stage) -> None:
     run = data_run()
     stage.play(Encoder().encode(run.events), numbers=run.answer_numbers)
     expect(stage.widget.locator(".anb-number.none")).to_have_count(4)
+
+
+def test_the_answer_begins_with_a_line_if_no_code_was_run(stage: Stage) -> None:
+    with ScriptedProvider([[text(ANSWER)]]) as provider:
+        run = Agent(provider, tools=[]).run_sync("What of 99.5?")
+    run = replace(run, settings={**run.settings, "has_data": True})
+    stage.play(Encoder().encode(run.events), numbers=run.answer_numbers, numbers_note=uncomputed_note(run))
+    expect(stage.widget.locator(".anb-say > :first-child")).to_have_text(NOT_COMPUTED)
+    assert texts(stage, ".anb-number.none")[:2] == ["47.1", "53.25"]

@@ -117,6 +117,14 @@ def test_a_check_fails_for_a_number_that_no_output_has(page, server):
         assert numbers[0]["call_id"] == page.kernel.value("ran.tool_uses[0].call.id").strip("'")
 
 
+def test_a_check_fails_for_a_number_in_a_run_that_ran_no_code(page, server):
+    server.plan(reply(Say("The mean is 47.1.")))
+    page.finish(page.start(f'%%agent ran {MODEL} --no-raise --check "not run.unsupported"\nMean?'))
+    assert page.kernel.value("ran.failed_check") == repr("not run.unsupported: run.unsupported is 47.1")
+    ready = next(message for message in page.messages if message["kind"] == "ready")
+    assert ready["numbers_note"] == "No code was run: these numbers were not computed"
+
+
 def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, server, tmp_path):
     seen = tmp_path / "seen"
     wait = f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"

@@ -28,7 +28,7 @@ from agent_nb.notebook.session import default_model, settings
 from agent_nb.pages.element_look import ElementRequest
 from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.pages.preview import TooLargeError, assembled
-from agent_nb.render.summary import ready_line, run_digest
+from agent_nb.render.summary import ready_line, run_digest, uncomputed_note
 from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
@@ -254,6 +254,7 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
             numbers=run.answer_numbers,
+            numbers_note=uncomputed_note(run),
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
 
@@ -297,6 +298,7 @@ class LiveRun:
             others=others,
             failed_check=safe_text(run.failed_check),
             numbers=run.answer_numbers,
+            numbers_note=uncomputed_note(run),
             fix=fix_of(run, self.failure),
         )
         self.stream.finish(ready)

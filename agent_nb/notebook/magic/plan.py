@@ -42,6 +42,7 @@ from agent_nb.notebook.values.describe_values import (
     describe_path,
     expand,
     finished_run,
+    has_data,
     joined,
     parse_pages,
 )
@@ -134,7 +135,10 @@ class CellInput:
         return agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base, **variants)
 
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> CellPlan:
-        runs = tuple(_with_line(self.rules.prepare(item), self.options.line) for item in prepared)
+        runs = tuple(
+            _with_facts(self.rules.prepare(item), self.options.line, has_data=self.prompt.has_data)
+            for item in prepared
+        )
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         data_note = schema if self.settings.data else ""
         shortened = runs[0].run_input.shortened
@@ -251,11 +255,14 @@ def _check_sends_no_values(session: Session, options: Options) -> None:
         )
 
 
-def _with_line(prepared: Prepared, line: str) -> Prepared:
-    """Store the cell's first line in the settings, in place of a cassette's, unless it contains a secret."""
+def _with_facts(prepared: Prepared, line: str, *, has_data: bool) -> Prepared:
+    """Store facts about the cell in the settings: whether its prompt has data, and its first line, in place of a
+    cassette's, unless it contains a secret."""
     settings = {name: value for name, value in prepared.recorded_settings.items() if name != "line"}
     if line and safe_text(line) == line:
         settings["line"] = line
+    if has_data:
+        settings["has_data"] = True
     return replace(prepared, recorded_settings=settings)
 
 
@@ -296,10 +303,11 @@ async def _read_prompt(
     if options.cells:
         cells = [*islice(recent_cells(session.shell, secrets), options.cells)]
         parts.append(Description("\n\n".join(reversed(cells))))
+    data = bool(options.failure or options.cells) or has_data(cell, options.variables, namespace)
     images = await load_images(options.images, namespace)
     text = "\n\n".join(part.text for part in parts if part.text)
     prompt = joined(whole_text(text), parts)
-    return replace(prompt, images=(*prompt.images, *images), broken=prompt.text != text)
+    return replace(prompt, images=(*prompt.images, *images), broken=prompt.text != text, has_data=data)
 
 
 def _notes(prompt: Description, files: Sequence[str]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -18,12 +18,13 @@ from agent_nb.core.messages import Image
 from agent_nb.engine.handle import Handle
 from agent_nb.files import Files, entry_of, human_size
 from agent_nb.notebook.user_variables import is_of
-from agent_nb.notebook.values.kinds import kind_of
+from agent_nb.notebook.values.kinds import PICTURES, kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import TableText
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup, lookup_masked
 from agent_nb.pages.element_look import Element
+from agent_nb.pages.page_check import ConsoleLine
 from agent_nb.run import Run
 
 T = TypeVar("T")
@@ -49,6 +50,8 @@ class Description:
     """Whether characters that cannot be encoded were replaced."""
     tables: tuple[str, ...] = ()
     """Rows included per table, for the note to the user: `` `sales` (24 of 24 rows) ``."""
+    has_data: bool = False
+    """Whether a prompt has data of the user's."""
 
 
 def joined(text: str, parts: Sequence[Description]) -> Description:
@@ -196,10 +199,27 @@ def expand(
 
 async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> None:
     """Parse the pages whose elements the cell names, off the event loop, so that describing the elements is fast."""
-    for path in (*(match[2] for match in _REFERENCE.finditer(prompt)), *variables):
+    for path in _paths(prompt, variables):
         if ".element(" in path and isinstance(namespace.get(first_name(path)), Run):
             with contextlib.suppress(UsageError):  # `expand` raises it again
                 await off_loop(lookup, path, namespace)
+
+
+def has_data(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> bool:
+    """Whether the prompt has values of the user's, other than runs, their files and pages, and images."""
+    values = [namespace.get(first_name(path)) for path in _paths(prompt, variables)]
+    return any(
+        not isinstance(value, Run | Handle | Files | Element | ConsoleLine)
+        and getattr(kind_of(value), "classes", ()) is not PICTURES
+        for value in values
+        if value is not None
+    )
+
+
+def _paths(prompt: str, variables: Sequence[str]) -> Iterator[str]:
+    """The paths whose values a prompt describes."""
+    yield from (match[2] for match in _REFERENCE.finditer(prompt) if not match[1])
+    yield from variables
 
 
 def escaped(text: str) -> str:

@@ -20,7 +20,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.notebook.front_end import has_cells, is_attended, needs_view
 from agent_nb.notebook.session import shown_hub
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
-from agent_nb.render.summary import ready_line, replay_source
+from agent_nb.render.summary import ready_line, replay_source, uncomputed_note
 from agent_nb.render.transcript import ROW_STYLES, RowStyle, Transcript, line_text
 from agent_nb.run import Run
 
@@ -102,6 +102,8 @@ class TerminalView(View):
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         if run.variants:
             self._line(run.text)
+        if note := uncomputed_note(run):
+            self._line(note)
         how = f"{ENDINGS[run.reason].words} in {run.seconds:.1f} s"
         if source := replay_source(run):
             how += f", replayed from {source}"

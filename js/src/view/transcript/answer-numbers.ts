@@ -1,5 +1,5 @@
-// Numbers in the answer of a run with code: those found in an output link to it, the others are marked. The kernel has
-// looked them up.
+// Numbers in the answer of a run with code or data: those found in an output link to it, the others are marked, below
+// a line if no code was run. The kernel has looked them up.
 
 import { h, listen } from "../../dom.ts";
 import type { AnswerNumber } from "../../events.ts";
@@ -18,13 +18,15 @@ export function createNumbers(context: Context, log: HTMLElement): (snapshot: Sn
 		show(log, number.dataset.output ?? "");
 	});
 	return ({ run: { ready, meta }, state }) => {
-		const numbers = state.busy || !isBound(context) ? null : (ready?.numbers ?? meta.numbers ?? null);
+		const { numbers = null, numbers_note = "" } = state.busy || !isBound(context) ? {} : (ready ?? meta);
 		if (numbers === drawn) return;
 		drawn = numbers;
 		const answer = [...log.querySelectorAll(":scope > li > .anb-say")].at(-1);
+		for (const note of log.querySelectorAll(".anb-uncomputed")) note.remove();
 		for (const mark of log.querySelectorAll(".anb-number")) mark.replaceWith(...mark.childNodes);
 		answer?.normalize();
 		if (answer && numbers) mark(answer, numbers);
+		if (numbers_note) answer?.prepend(h("p", { class: "anb-uncomputed" }, numbers_note));
 	};
 }
 
