@@ -17,14 +17,14 @@ export type FromPage =
 	| { do: "set"; values: readonly (readonly [name: string, text: string])[] }
 	| { do: "call"; id: number; name: string; text: string };
 
-type Answer = { do: "value"; name: string } | { do: "result"; id: number };
+type PageAnswer = { do: "value"; name: string } | { do: "result"; id: number };
 
 /** Messages to the page's script. */
-export type ToPage = (Answer & ({ text: string } | { error: string })) | { do: "off"; why: string };
+export type ToPage = (PageAnswer & ({ text: string } | { error: string })) | { do: "off"; why: string };
 
 /** Messages from the kernel to a view. Long texts are split into parts. */
 export type FromStore =
-	| (Answer & ({ text: string; last: boolean } | { error: string }))
+	| (PageAnswer & ({ text: string; last: boolean } | { error: string }))
 	| { do: "took"; name: string; error?: string }
 	| { do: "note"; level: "log" | "error"; text: string }
 	| { do: "off"; why: string };
