@@ -97,8 +97,17 @@ def test_a_page_reads_calls_and_fills(page, lab, vendor):
     press(page, preview, "13")
     expect(preview.locator("#left")).to_have_text("0 left")
     expect_printed(page, 4, "labels {'17': 'good', '18': 'unclear'} True")
-    widget = frame_of(page, page.locator(".jp-OutputArea-output:has(iframe)").last)
-    expect(widget.locator("#head")).to_have_text('Labels {"17":"good","18":"unclear"}')
+
+
+def test_a_second_view_shows_the_same_values(page, lab, vendor):
+    preview = make_page(page, lab, vendor, "views", "labeler.page")
+    expect(preview.locator("#text")).to_have_text("Warm bread")
+    widget = frame_of(page, page.locator(".jp-OutputArea-output").last)
+    expect(widget.locator("#score")).to_have_text("score 10")
+    press(page, preview, "2")
+    expect(widget.locator("#head")).to_have_text('Labels {"17":"bad"}')
+    press(page, widget, "1")
+    expect(preview.locator("#head")).to_have_text('Labels {"17":"good"}')
 
 
 def test_a_call_waits_for_a_busy_kernel_and_a_restart_is_said(page, lab, vendor):
