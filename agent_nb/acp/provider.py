@@ -50,8 +50,9 @@ class AgentProvider(Provider):
             stack_text(settings.stack, network=settings.network) if settings.stack else "",
             settings.instructions,
         )
-        recorded = {**prepared.recorded_settings, **settings.recorded()}
-        run_settings = {name: value for name, value in recorded.items() if name != "steps"}
+        run_settings = {name: value for name, value in settings.recorded().items() if name != "steps"}
+        if prepared.recorded_settings.get("has_data"):
+            run_settings["has_data"] = True
         about = {"title": self._agent.title, "version": self._agent.version, "unasked": self._agent.unasked}
         return replace(
             prepared,
