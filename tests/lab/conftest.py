@@ -37,6 +37,8 @@ class LabPages:
         for other in page.context.pages:
             if other is not page:
                 other.close()
+        page.unroute_all()
+        page.context.unroute_all()
         close_notebooks(page, self._lab)
         page.set_viewport_size(VIEWPORT)
         self._free.append(page)

@@ -144,4 +144,3 @@ def test_no_output_loads_anything(page: Page, lab: Lab, tmp_path: Path, every: i
     reader.set_content(converted)
     reader.wait_for_timeout(1000)
     assert loaded == []
-    page.context.unroute("**/pixel.example/**", note)
