@@ -24,7 +24,7 @@ from agent_nb.tools.function import read_signature
 from agent_nb.tools.schema import types_only
 
 SLICE = 0.01
-"""Seconds of encoding between two yields to the event loop."""
+"""Seconds of encoding that may block the event loop."""
 _MAX_DOCSTRING = 1_000
 _OWN = frozenset({"export"})
 """Attributes that the page's widget adds."""
@@ -118,28 +118,25 @@ class Bindings(dict[str, Binding]):
 
 async def encoded(name: str, value: Any) -> str:
     """The JSON of a value, encoded without blocking the loop."""
-    pieces, text = checked_pieces(name, value), list[str]()
-    while not within(SLICE, pieces, text):  # noqa: ASYNC110 - yields to the loop
+    for text in encoding(name, value):
+        if text:
+            return text
         await asyncio.sleep(0)
-    return "".join(text)
+    raise AssertionError("JSON is never empty")
 
 
-def checked_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[str]:
-    """The JSON of a value in pieces; raises `ConfigError` if it cannot be encoded or is too long."""
+def encoding(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[str]:
+    """Encode a value: an empty text after each slice of time, and the JSON at the end; raises `ConfigError`."""
+    pieces, end = list[str](), time.monotonic() + SLICE
     try:
-        yield from json_pieces(name, value, limit)
+        for piece in json_pieces(name, value, limit):
+            pieces.append(piece)
+            if time.monotonic() > end:
+                yield ""
+                end = time.monotonic() + SLICE
     except EncodingError as error:
         raise ConfigError(str(error)) from None
-
-
-def within(seconds: float, pieces: Iterator[str], output: list[str]) -> bool:
-    """Append pieces to `output` for at most `seconds`; return whether all were consumed."""
-    end = time.monotonic() + seconds
-    for piece in pieces:
-        output.append(piece)
-        if time.monotonic() > end:
-            return False
-    return True
+    yield "".join(pieces)
 
 
 def read_names(text: str) -> list[str]:

@@ -58,10 +58,6 @@ class EncodingError(ValueError):
     """A value cannot be encoded as JSON, or is too long."""
 
 
-class _UnfitError(Exception):
-    """Why a value does not fit."""
-
-
 def json_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[str]:
     """The JSON text of a value in pieces; raises `EncodingError` if it cannot be encoded or is too long."""
     size = 0
@@ -69,12 +65,12 @@ def json_pieces(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[
         for piece in _pieces(value, 0):
             size += len(piece)
             if size > limit:
-                raise _UnfitError(
+                raise EncodingError(
                     f"has more than {limit / 1_000_000:.0f} MB as JSON, which is too much for a page. Bind fewer rows"
                     " or columns, or a function that returns those that the page asks for"
                 )
             yield piece
-    except _UnfitError as error:
+    except EncodingError as error:
         raise EncodingError(f"`{name}` {error}.") from None
     except RecursionError:
         raise EncodingError(f"`{name}` is nested too deep, or contains itself.") from None
@@ -161,8 +157,8 @@ def _key(key: Any) -> str:
     raise _unfit(f"{type(key).__name__} as a key")
 
 
-def _unfit(what: str) -> _UnfitError:
-    return _UnfitError(
+def _unfit(what: str) -> EncodingError:
+    return EncodingError(
         f"contains a value of type {what}, which cannot be encoded as JSON. Bind tables, arrays, numbers, texts, lists"
         " and dicts of these, or figures"
     )

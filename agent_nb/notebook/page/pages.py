@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from agent_nb.core.messages import Image
-from agent_nb.notebook.page.bindings import Bindings, bind_values, checked_pieces
+from agent_nb.notebook.page.bindings import Bindings, bind_values, encoding
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.values.describe_values import describe_path
 from agent_nb.notebook.values.schema import describe_schema, known_names
@@ -54,7 +54,7 @@ def bound_values(values: Mapping[str, Any]) -> BoundPage:
     bindings = bind_values(values)
     for name, row in bindings.items():
         if row.kind != "function":
-            bindings.encoded[name] = "".join(checked_pieces(name, row.value))
+            *_, bindings.encoded[name] = encoding(name, row.value)
     return BoundPage(bindings)
 
 

@@ -17,7 +17,7 @@ from agent_nb._base.secrets import mask_values, masked_line
 from agent_nb._base.text import change_texts, shortened, showable_text
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
-from agent_nb.notebook.page.bindings import SLICE, Binding, Bindings, checked_pieces, encoded, within
+from agent_nb.notebook.page.bindings import Binding, Bindings, encoded, encoding
 from agent_nb.notebook.page.calls import MAX_MESSAGE, call
 from agent_nb.notebook.values.limited import error_line
 from agent_nb.notebook.values.secret_values import Collector, remembered
@@ -74,13 +74,13 @@ class PageStore:
         self.closed = False
         self.views: dict[str, PageView] = {}
         self._texts = dict(bindings.encoded)
-        """The JSON of values; those that are missing are encoded when they are sent."""
+        """The JSON of the values; empty for one that is encoded when it is sent."""
         self._due: dict[str, set[str]] = {}
         """Names with a value to send, and the views that await it."""
         self._sent: dict[str, float] = {}
         self._sending: asyncio.Task[None] | None = None
-        self._in_parts = ""
-        """The name whose value is being sent in several messages."""
+        self._sending_name = ""
+        """The name whose value is being encoded, or sent in parts."""
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop that serves the views, once known."""
         self._secrets: dict[str, Collection[str]] = {}
@@ -98,10 +98,9 @@ class PageStore:
 
     def set(self, name: str, value: Any) -> None:
         """Set a value from Python; raises `ConfigError` if it cannot be encoded as JSON."""
-        pieces, text = checked_pieces(name, value), list[str]()
-        is_complete = within(SLICE, pieces, text)
+        text = next(encoding(name, value))
         self._search(name, value)
-        self._change(name, value, "".join(text) if is_complete else None)
+        self._change(name, value, text)
 
     def receive(self, content: Any, send: SendToView) -> None:
         """Handle a message from a view; raises `ConfigError` if it is malformed or its name is not bound."""
@@ -163,8 +162,8 @@ class PageStore:
 
     def masked_text(self, name: str, value: Any, limit: int) -> str:
         """The JSON of a value without secrets, also of other values; raises `ConfigError` if longer than `limit`."""
-        deque(checked_pieces(name, value, limit), maxlen=0)  # checks the length first: masking is slow
-        text = "".join(checked_pieces(name, Masks().over(value), limit))
+        deque(encoding(name, value, limit), maxlen=0)  # checks the length first: masking is slow
+        *_, text = encoding(name, Masks().over(value), limit)
         mask = partial(mask_values, values=remembered().union(*self._secrets.values()))
         return text if mask(text) == text else json.dumps(change_texts(json.loads(text), mask))
 
@@ -193,7 +192,7 @@ class PageStore:
         except Exception as error:  # an observer raised
             view.send(_note("error", f"{message.name}: {error_line(error, MAX_MESSAGE)}"))
 
-    def _change(self, name: str, value: Any, text: str | None, origin: str = "") -> None:
+    def _change(self, name: str, value: Any, text: str = "", origin: str = "") -> None:
         """Set a value, send it to all views but the one that set it, and notify the widget's observers."""
         previous, self.values[name] = self.values[name], value
         if self._loop and running_loop() is not self._loop:  # in another thread
@@ -203,16 +202,13 @@ class PageStore:
         if self.page is not None:
             self.page._notify(name, previous, value)
 
-    def _spread(self, name: str, value: Any, text: str | None, origin: str) -> None:
+    def _spread(self, name: str, value: Any, text: str, origin: str) -> None:
         if self.values[name] is not value:  # another thread has set it again
             return
         self._due[name] = {key for key, view in self.views.items() if name in view.names and key != origin}
-        is_due = time.monotonic() >= self._sent.get(name, 0.0) + INTERVAL and name != self._in_parts
-        if text is None:
-            self._texts.pop(name, None)
-        else:
-            self._texts[name] = text
-        if text is not None and len(text) <= CHUNK and is_due:
+        self._texts[name] = text
+        is_due = time.monotonic() >= self._sent.get(name, 0.0) + INTERVAL and name != self._sending_name
+        if text and len(text) <= CHUNK and is_due:
             for view in self._take_due(name):  # at once: a cell may block the loop for long
                 view.send({"do": "value", "name": name, "text": text, "last": True})
         else:
@@ -248,29 +244,28 @@ class PageStore:
         """Send the newest value of each pending name until none is left."""
         try:
             while self._due:
-                name = next(iter(self._due))
+                name, self._sending_name = next(iter(self._due)), ""
                 await asyncio.sleep(self._sent.get(name, 0.0) + INTERVAL - time.monotonic())
+                self._sending_name = name
                 await self._send_value(name)
-        finally:
-            self._sending = None  # reset at once, so that later changes start it again
+        finally:  # reset at once, so that later changes start it again
+            self._sending, self._sending_name = None, ""
 
     async def _send_value(self, name: str) -> None:
         message: Json = {"do": "value", "name": name}
-        while (text := self._texts.get(name)) is None:
+        while not (text := self._texts[name]):
             value = self.values[name]
             try:
                 text = await encoded(name, value)
             except ConfigError as error:
+                if self.values[name] is not value:
+                    continue
                 for view in self._take_due(name):
                     view.send({**message, "error": str(error)})
                 return
             if self.values[name] is value:
                 self._texts[name] = text
-        self._in_parts = name
-        try:
-            await _send_in_parts(self._take_due(name), message, text)
-        finally:
-            self._in_parts = ""
+        await _send_in_parts(self._take_due(name), message, text)
 
     def _take_due(self, name: str) -> list[PageView]:
         """The views that await the value of a name and get it now."""

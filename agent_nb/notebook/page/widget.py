@@ -8,7 +8,7 @@ import unicodedata
 from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import anywidget
 import traitlets
@@ -57,7 +57,6 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
     """The page of a run, with a trait for each bound value. Only those that the page fills are synced."""
 
     _esm = BUNDLE
-    _names: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, store: PageStore) -> None:
         self._store, self._loop = store, running_loop()
@@ -95,7 +94,7 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
     def _heir(self, store: PageStore) -> "Page":
         """The widget of the page that replaces this one, with the observers of names that both have."""
         page = make_page(store)
-        for name in set(page._names) & set(self._names):
+        for name in store.values.keys() & self._store.values.keys():
             for observer in self._trait_notifiers.get(name, {}).get("change", []):
                 page.observe(observer, name)
         return page
@@ -173,6 +172,6 @@ def make_page(store: PageStore) -> Page:
     for name, trait in traits.items():
         if store.bindings[name].kind == "filled":
             trait.tag(sync=True, to_json=_state)
-    page: Page = type("Page", (Page,), {**traits, "_names": tuple(traits)})(store)
+    page: Page = type("Page", (Page,), traits)(store)
     store.page = page
     return page

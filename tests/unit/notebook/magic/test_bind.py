@@ -86,7 +86,7 @@ def test_a_run_that_continues_keeps_the_bindings_and_what_was_filled(shell, serv
     shell.names["labeler"].page.labels = {"17": "good"}
     make(shell, server, "--from labeler --bind more", name="labeler_2")
     page = shell.names["labeler_2"].page
-    assert sorted(page._names) == ["labels", "more", "reviews"]
+    assert sorted(page._store.values) == ["labels", "more", "reviews"]
     assert page.labels == {"17": "good"}
 
 
@@ -133,7 +133,7 @@ def test_each_variant_has_a_page_of_its_own(shell, server):
 def test_a_run_without_bindings_has_a_page_too(shell, server):
     make(shell, server, "")
     page = shell.names["labeler"].page
-    assert page._names == ()
+    assert page._store.values == {}
     assert store_of(shell.names["labeler"].id, 0) is None
 
 
