@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,8 @@ class Session:
         """Source and end time of the last cells, newest last."""
         self.pages: dict[str, str] = {}
         """Id of the newest run of each name; the next run of that name replaces its page."""
+        self.after_cell: set[Callable[[], None]] = set()
+        """Called after each cell."""
         self.failures = Failures()
         self.demo_noted = False
         """Whether the note on the demo model (no key set) has been shown."""
@@ -128,6 +131,8 @@ class Session:
         self.ended.append((source, time.time()))
         if source and not source.lstrip().lstrip("%").startswith(self.defaults.magic_name):
             self.failures.note(result, cell_id(self.shell))
+        for function in self.after_cell:
+            function()
 
     def command(self, text: str) -> str:
         return f"%{self.defaults.magic_name} {text}"

@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from agent_nb import Agent, model
 from agent_nb.pages.preview import bound_script, frame_attributes
 from tests.support.widget_stage import Stage
 
@@ -29,11 +32,15 @@ main();
 SAVED = {"reviews": json.dumps(["</script><b>", "ü"])}
 
 
-def test_a_saved_page_has_its_values_and_calls_nothing(stage: Stage):
+def shown(stage, page, types, saved):
     stage.page.goto(f"{stage.server.address}/nowhere")
-    frame = f"<iframe {frame_attributes(PAGE, bound_script(TYPES, SAVED))}></iframe>"
+    frame = f"<iframe {frame_attributes(page, bound_script(types, saved))}></iframe>"
     stage.page.evaluate("html => { document.body.innerHTML = html }", frame)
-    items = stage.page.frame_locator("iframe").frame_locator("iframe").locator("li")
+    return stage.page.frame_locator("iframe").frame_locator("iframe")
+
+
+def test_a_saved_page_has_its_values_and_calls_nothing(stage: Stage):
+    items = shown(stage, PAGE, TYPES, SAVED).locator("li")
     items.nth(7).wait_for()
     seen = items.all_inner_texts()
     assert "no CDN" in seen
@@ -46,3 +53,22 @@ def test_a_saved_page_has_its_values_and_calls_nothing(stage: Stage):
         'The page is bound to no "other", only to reviews, large, labels, score.',
         "true",
     ]
+
+
+@pytest.mark.parametrize(
+    ("row", "key"),
+    [
+        ({"id": 17, "index": 2, "text": "Warm bread"}, "17"),
+        ({"index": 2, "town": "Lyon", "text": "Warm bread"}, "Warm bread"),
+        ("Warm bread", "Warm bread"),
+        ({"index": 2, "stars": 4}, "2"),
+        ({"stars": 4}, '{"stars":4}'),
+    ],
+)
+def test_the_demo_labels_a_row_by_its_own_key_and_not_by_its_position(stage: Stage, row, key):
+    names = "- `rows`, a value:\n- `labels`, which the page fills: null"
+    prompt = f"Label them.\n\nThe page is bound to these names of the notebook:\n{names}"
+    page = Agent(model("demo:", pace=0)).run_sync(prompt).html
+    frame = shown(stage, page, {"rows": "list", "labels": "filled by the page"}, {"rows": json.dumps([row])})
+    frame.get_by_role("button", name="good").click()
+    assert frame.locator("body").evaluate("() => notebook.get('labels')") == {key: "good"}

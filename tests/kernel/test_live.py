@@ -207,3 +207,32 @@ def test_the_network_stays_closed_to_a_cell_that_replays(page):
     assert metas
     assert not any(meta["network"] for meta in metas)
     assert "taped.run.jsonl" in page.kernel.run("taped.settings['replayed']").result["text/plain"]
+
+
+def test_a_bound_page_follows_its_variable(page):
+    page.kernel.run("reviews = ['a', 'b']")
+    page.finish(page.start("%%agent labeler -m demo: --pace 0 --bind reviews,labels\nLabel them"))
+    page.kernel.run("labeler.page")  # opens its own comm
+    assert page.command("bound", message={"do": "get", "view": "view", "name": "reviews"})["ok"]
+    sent = ['["a","b"]']
+
+    def has_come():
+        return values(page)[-1:] == sent[-1:]
+
+    for cell, text in {
+        "reviews = reviews[:1]": '["a"]',
+        "reviews.append('c')": "",
+        "labeler.page.reviews = 1": "1",
+        "labels = 'mine'": "",
+        "reviews = 2; labeler.page.reviews = 3": "3",
+        "labeler.page.reviews = 4; reviews = 5": "5",
+    }.items():
+        page.finish(page.kernel.start(cell))
+        sent.extend([text] if text else [])
+        page.pump(has_come)
+    assert [text for text in values(page) if text != "4"] == sent
+
+
+def values(page):
+    messages = [message["message"] for message in page.messages if message["kind"] == "bound"]
+    return [message["text"] for message in messages if message["do"] == "value"]

@@ -32,7 +32,7 @@ from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.page.bindings import Bindings, bind, read_names
-from agent_nb.notebook.page.pages import BoundPage, BoundViewer, store_of
+from agent_nb.notebook.page.pages import BoundPage, BoundViewer, follow_variables, store_of
 from agent_nb.notebook.retry_cells import is_plain, line_options
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
@@ -283,6 +283,7 @@ async def _bind(session: Session, options: Options, base: Run | None) -> Binding
             raise UsageError(f"`{name}` belongs to IPython. Bind variables and functions of your own.")
     bindings = bind(names, session.namespace, store.rows if store else {})
     await bindings.encode()
+    session.after_cell.add(follow_variables)
     return bindings
 
 

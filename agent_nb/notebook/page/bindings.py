@@ -68,8 +68,10 @@ def _type_of(schema: Json) -> str:
 class Bindings(dict[str, Binding]):
     """The names that a page is bound to, each with its value or function."""
 
-    def __init__(self, rows: Iterable[Binding]) -> None:
+    def __init__(self, rows: Iterable[Binding], variables: Mapping[str, Any] | None = None) -> None:
         super().__init__((row.name, row) for row in rows)
+        self.variables = {} if variables is None else variables
+        """The notebook's variables, which the page follows; empty if it is bound to values."""
         self.encoded: dict[str, str] = {}
         """The JSON of the values."""
 
@@ -77,11 +79,6 @@ class Bindings(dict[str, Binding]):
     def types(self) -> dict[str, str]:
         """Names and types, as stored in `run.settings` and saved runs."""
         return {name: row.type_name for name, row in self.items()}
-
-    @property
-    def namespace(self) -> dict[str, Any]:
-        """The values and functions by name."""
-        return {name: row.value for name, row in self.items()}
 
     @property
     def note(self) -> str:
@@ -103,8 +100,8 @@ class Bindings(dict[str, Binding]):
         schema_only: bool,
     ) -> Description:
         """The description of all names for the model; `describe` returns that of a value in a namespace."""
-        lines, namespace = [_LISTED], self.namespace
-        parts = {name: describe(name, namespace) for name, row in self.items() if row.kind == "value"}
+        values, lines = {name: row.value for name, row in self.items() if row.kind == "value"}, [_LISTED]
+        parts = {name: describe(name, values) for name in values}
         for name, row in self.items():
             match row.kind:
                 case "value":
@@ -118,11 +115,10 @@ class Bindings(dict[str, Binding]):
 
 async def encoded(name: str, value: Any) -> str:
     """The JSON of a value, encoded without blocking the loop."""
-    for text in encoding(name, value):
-        if text:
-            return text
+    texts = encoding(name, value)
+    while not (text := next(texts)):  # noqa: ASYNC110 - yields to the loop
         await asyncio.sleep(0)
-    raise AssertionError("JSON is never empty")
+    return text
 
 
 def encoding(name: str, value: Any, limit: int = MAX_CHARACTERS) -> Iterator[str]:
@@ -153,7 +149,7 @@ def bind(names: Iterable[str], namespace: Mapping[str, Any], earlier: Mapping[st
             rows[name] = _row(name, namespace[name])
         elif name not in rows:
             rows[name] = earlier.get(name) or Binding(name, "filled")
-    return Bindings(rows.values())
+    return Bindings(rows.values(), namespace)
 
 
 def bind_values(values: Mapping[str, Any]) -> Bindings:

@@ -104,8 +104,7 @@ def _pieces(value: Any, depth: int) -> Iterator[str]:
     elif library_class in _ARRAYS and getattr(value, "ndim", 1) > 0:
         yield from _between("[]", _items(value, library_class, depth))
     elif isinstance(value, Mapping):
-        pairs = list(value.items())
-        batches = ({_key(key): item for key, item in batch} for batch in _batches(pairs))
+        batches = ({_key(key): item for key, item in batch} for batch in _batches(list(value.items())))
         yield from _between("{}", chain.from_iterable(_units(batch, depth) for batch in batches))
     elif isinstance(value, _SEQUENCES):
         items = value if isinstance(value, range) else list(value)  # a range may be huge
@@ -268,8 +267,9 @@ def _data_url(value: Any, library_class: str) -> str:
     """A picture as PNG, or as JPEG if it was one."""
     buffer, kind = io.BytesIO(), "png"
     if library_class == "PIL.Image":
-        kind = "jpeg" if value.format == "JPEG" else kind
-        _web_image(value).save(buffer, kind, quality=88)
+        image = _web_image(value)
+        kind = "jpeg" if value.format == "JPEG" and image.mode != "RGBA" else kind
+        image.save(buffer, kind, quality=88)
     else:
         while not hasattr(value, "savefig"):  # axes
             value = value.figure

@@ -22,16 +22,13 @@ class BoundPage:
     """The bindings of an agent's pages, in the form that `Agent` expects."""
 
     def __init__(self, bindings: Bindings, *, is_in_prompt: bool = False) -> None:
-        self.bindings, self.is_in_prompt = bindings, is_in_prompt
-
-    @property
-    def types(self) -> dict[str, str]:
-        return self.bindings.types
+        self.bindings, self.types, self.is_in_prompt = bindings, bindings.types, is_in_prompt
 
     def description(self, data: str) -> tuple[str, tuple[Image, ...]]:
         if self.is_in_prompt:
             return "", ()
-        schema = partial(describe_schema, allowed_names=known_names(self.bindings.namespace))
+        values = {name: row.value for name, row in self.bindings.items()}
+        schema = partial(describe_schema, allowed_names=known_names(values))
         is_schema = data == "schema"
         description = self.bindings.describe(schema if is_schema else describe_path, schema_only=is_schema)
         return description.text, description.images
@@ -86,6 +83,12 @@ def stores_of(run_id: str) -> Iterator[PageStore]:
     return (store for (run, _), store in list(_stores.items()) if run == run_id)
 
 
+def follow_variables() -> None:
+    """Let the pages follow the variables that a cell has set."""
+    for store in list(_stores.values()):
+        store.follow()
+
+
 def succeed(earlier: str, run_id: str) -> None:
     """Transfer filled values and observers to the new page when a cell is run again."""
     for (run, variant), store in list(_stores.items()):
@@ -96,7 +99,7 @@ def succeed(earlier: str, run_id: str) -> None:
             if row.kind == "filled" and name in before.values:
                 store.set(name, before.values[name])
         if before.page is not None:
-            before.page._heir(store)
+            before.page._hand_over(store)
 
 
 class BoundViewer:

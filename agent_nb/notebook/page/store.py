@@ -69,6 +69,8 @@ class PageStore:
     def __init__(self, bindings: Bindings) -> None:
         self.bindings = bindings
         self.values = {name: row.value for name, row in bindings.items() if row.kind != "function"}
+        self._seen = {name: row.value for name, row in bindings.items() if row.kind == "value"}
+        """The variable of each name when the page's value was last set."""
         self.page: Any = None
         """The widget, created on first access."""
         self.closed = False
@@ -101,6 +103,14 @@ class PageStore:
         text = next(encoding(name, value))
         self._search(name, value)
         self._change(name, value, text)
+
+    def follow(self) -> None:
+        """Take over the variables that the notebook has set to other objects."""
+        for name, seen in self._seen.items():
+            value = self.bindings.variables.get(name, seen)
+            if value is not seen:
+                self._search(name, value)
+                self._change(name, value)
 
     def receive(self, content: Any, send: SendToView) -> None:
         """Handle a message from a view; raises `ConfigError` if it is malformed or its name is not bound."""
@@ -136,6 +146,7 @@ class PageStore:
     def close(self) -> None:
         """End the connection of all views and cancel their calls."""
         self.closed = True
+        self._seen.clear()
         for view in self.views.values():
             view.send({"do": "off", "why": CLOSED})
         self.close_views(list(self.views))
@@ -195,6 +206,8 @@ class PageStore:
     def _change(self, name: str, value: Any, text: str = "", origin: str = "") -> None:
         """Set a value, send it to all views but the one that set it, and notify the widget's observers."""
         previous, self.values[name] = self.values[name], value
+        if name in self._seen:
+            self._seen[name] = self.bindings.variables.get(name)
         if self._loop and running_loop() is not self._loop:  # in another thread
             self._loop.call_soon_threadsafe(self._spread, name, value, text, origin)
         else:

@@ -7,7 +7,6 @@ import re
 import unicodedata
 from keyword import iskeyword
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import anywidget
@@ -91,13 +90,12 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         finally:
             self._notifying = before
 
-    def _heir(self, store: PageStore) -> "Page":
-        """The widget of the page that replaces this one, with the observers of names that both have."""
+    def _hand_over(self, store: PageStore) -> None:
+        """Create the widget of the page that replaces this one, with the observers of names that both have."""
         page = make_page(store)
         for name in store.values.keys() & self._store.values.keys():
             for observer in self._trait_notifiers.get(name, {}).get("change", []):
                 page.observe(observer, name)
-        return page
 
     def _on_message(self, model: Any, content: Any, buffers: Any) -> None:
         if self._loop is None or running_loop() is self._loop:
@@ -153,17 +151,9 @@ def _exported(name: str, kinds: dict[str, BoundKind], document: str) -> str:
         f"    _esm = {BUNDLE.read_text(encoding='utf-8').strip()!r}",
         f"    _html = (\n{''.join(lines)}    )\n",
     ]
-    return _merged(exported, encoding) + "\n".join(parts)
-
-
-def _merged(*modules: ModuleType) -> str:
-    """The source of these modules as one, with the docstring of the first."""
-    sources = (inspect.getsource(module).removeprefix(f'"""{module.__doc__}"""') for module in modules)
-    lines = "".join(sources).splitlines(keepends=True)
-    imports = {line for line in lines if line.startswith(("import ", "from "))}
-    code = re.sub(r"\n{4,}", "\n\n\n", "".join(line for line in lines if line not in imports)).lstrip()
-    needed = sorted({"import traitlets\n", *(line for line in imports if "agent_nb" not in line)})
-    return f'"""{modules[0].__doc__}"""\n\n{"".join(needed)}\n{code}'
+    line = "from agent_nb.notebook.page.encoding import EncodingError, json_pieces\n"
+    base = inspect.getsource(exported).replace(line, f"import traitlets\n\n{inspect.getsource(encoding)}")
+    return base + "\n".join(parts)
 
 
 def make_page(store: PageStore) -> Page:

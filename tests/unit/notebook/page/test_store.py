@@ -139,6 +139,46 @@ async def test_a_value_that_turns_out_to_be_unfit_is_an_error_for_the_page():
     assert "type object" in window.got[-1]["error"]
 
 
+async def test_a_page_follows_the_variables_that_it_is_bound_to():
+    names = {"rows": [1]}
+    bindings = bind(["rows", "labels"], names, {})
+    await bindings.encode()
+    store, fixed = PageStore(bindings), PageStore(bound_values(names).bindings)
+    page, window, seen = make_page(store), Window(store), []
+    page.observe(lambda change: seen.append(change.new), "rows")
+    await window.follow("rows")
+
+    def after(**changed):
+        names.update(changed)
+        store.follow()
+        fixed.follow()
+        return page.rows
+
+    assert after() == [1]
+    assert after(rows=[2], labels=2) == [2]
+    page.rows = 3
+    assert after() == 3, "what the page is given wins until the name is set again"
+    assert after(rows=4) == 4
+    names["rows"] = 5
+    page.rows = 6
+    assert after() == 6
+    del names["rows"]
+    assert after() == 6
+    assert after(rows=7) == 7
+    assert seen == [[2], 3, 4, 6, 7]
+    assert (fixed.values, page.labels) == ({"rows": [1]}, None)
+    assert (await window.values("rows", 2))[-1] in seen
+    after(rows=object())
+    while "error" not in window.got[-1]:  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    page.observe(lambda change: 1 / 0, "rows")
+    with pytest.raises(ZeroDivisionError):  # which IPython shows
+        after(rows=8)
+    assert after() == 8
+    store.close()
+    assert after(rows=9) == 8
+
+
 async def test_many_changes_are_few_messages_and_the_last_arrives():
     store = await made(["n"], n=0)
     window = Window(store)
