@@ -112,7 +112,7 @@ def test_elements_are_pointed_at_by_keyboard(stage: Stage):
     layer.wait_for()
     stage.page.keyboard.press("Escape")
     layer.wait_for(state="hidden")
-    assert focused(stage) == "Point at an element (i)"
+    assert focused(stage) == "Point at an element"
 
 
 def test_page_that_answers_for_the_script_gets_nothing_into_the_cell(stage: Stage):

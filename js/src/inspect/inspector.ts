@@ -270,7 +270,7 @@ export function pathOf(steps: readonly PathStep[]): string {
 /** The button that starts selecting elements of the preview. */
 export function createInspectButton(context: Context, preview: Preview) {
 	const { choices } = context;
-	const element = iconButton(context, "point", "Point at an element (i)", press);
+	const element = iconButton(context, "point", "Point at an element", press);
 	element.classList.add("anb-point");
 	let inspector: ReturnType<typeof createInspector> | null = null;
 

@@ -15,7 +15,7 @@ export function createFullScreenButton(context: Context) {
 		update(_snapshot: Snapshot) {
 			const label = isFull(element) ? "Leave full screen" : "Full screen";
 			element.hidden = !document.fullscreenEnabled;
-			setLabel(element, label, `${label} (f)`);
+			setLabel(element, label);
 		},
 	};
 }
