@@ -85,7 +85,7 @@ if (process.argv.includes("--dev") || process.argv.includes("--watch")) {
 	if (process.argv.includes("--dev")) serveDevPage();
 } else {
 	await Promise.all(all.map((each) => esbuild.build(each)));
-	await copyFile("lab/package.json", `${STATIC}/lab/package.json`);
+	for (const name of ["package.json", "install.json"]) await copyFile(`lab/${name}`, `${STATIC}/lab/${name}`);
 	await checkSize(OUTPUT, LIMIT);
 	await checkSize(`${STATIC}/page.js`, PAGE_LIMIT);
 }

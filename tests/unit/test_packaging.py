@@ -1,5 +1,7 @@
 """What is shipped: an sdist and a wheel with the page, the extension, the prompts and the demo's pages."""
 
+import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -41,7 +43,7 @@ def test_the_sdist_and_its_wheel_hold_the_page_the_extension_and_the_texts(sdist
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"agent_nb/static/{name}" for name in built if not name.startswith("lab/")} <= set(names)
     extension = [name for name in names if ".data/data/share/jupyter/labextensions/agent-nb/" in name]
-    assert {Path(name).name for name in extension} == {"package.json", "extension.js"}
+    assert {Path(name).name for name in extension} == {"package.json", "install.json", "extension.js"}
     assert "agent_nb/prompts/system.md" in names
     assert "agent_nb/py.typed" in names
     assert any(name.startswith("agent_nb/demo/pages/") for name in names)
@@ -73,8 +75,10 @@ def test_the_installed_wheel_runs_the_demo(wheel, tmp_path):
     assert done.stdout.strip() == "end_turn ['index.html']", done.stderr
 
 
-def test_the_wheel_has_the_version_of_the_package(wheel):
-    assert wheel.name.split("-")[1] == agent_nb.__version__
+def test_the_version_is_the_same_everywhere(wheel):
+    extension = json.loads((ROOT / "js/lab/package.json").read_text())
+    citation = re.search("^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert {wheel.name.split("-")[1], extension["version"], citation[1]} == {agent_nb.__version__}
 
 
 @pytest.mark.parametrize(
