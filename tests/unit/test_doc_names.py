@@ -7,6 +7,7 @@ import pytest
 
 import agent_nb
 from agent_nb import Agent, Files, Run, Toolbox, ToolContext
+from agent_nb.__main__ import make_parser
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.parsing import PARSER
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
@@ -118,6 +119,8 @@ def test_every_command_and_option_exists(page):
     options = {option for span in shown if span.startswith("%%agent") for option in _OPTION.findall(span)}
     options |= {match[0] for span in shown if (match := _OPTION.match(span))}
     usages = " ".join(command.usage for command in (*COMMANDS.values(), *PLUGIN_COMMANDS.values()))
+    command_line = next(action.choices for action in make_parser()._actions if action.choices)
+    usages += " ".join(command.format_usage() for command in command_line.values())
     assert options - OTHERS <= {*PARSER._option_string_actions, *_OPTION.findall(usages)}
 
 

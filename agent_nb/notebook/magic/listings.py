@@ -1,5 +1,7 @@
 """The tables of `%agent models`, `tools`, `cost`, `config` and `plugins`."""
 
+from collections.abc import Sequence
+
 from agent_nb._base.constants import ACP, DEMO, DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.table import Table
 from agent_nb.acp.known import states as agent_states
@@ -18,6 +20,8 @@ from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.variant_tools import BASE_VARIANTS
 
+MODEL_COLUMNS = ("model", "key", "can do", "note")
+
 
 def list_models(session: Session, arguments: str) -> Table:
     rules = CellRules.of(session, "run")
@@ -27,7 +31,15 @@ def list_models(session: Session, arguments: str) -> Table:
     except AgentError as error:  # an unknown model in a setting; the table shows the valid ones
         default, note = "", str(error)
     limiting = _limiting(rules)
-    allowlist, rows = limiting.models if limiting else (), []
+    rows = model_rows(default, limiting.models if limiting else ())
+    if limiting:
+        note = f"{note} No others are allowed. (`models` in {limiting.source})"
+    return Table(MODEL_COLUMNS, rows, "No models.", note)
+
+
+def model_rows(default: str, allowlist: Sequence[str] = ()) -> list[tuple[str, str, str, str]]:
+    """The rows of `%agent models`; with an allowlist, of those models alone."""
+    rows = []
     for vendor in VENDORS.values():
         of_vendor = [name for name in allowlist if name.startswith(f"{vendor.name}:")]
         states = _states(vendor)
@@ -36,9 +48,7 @@ def list_models(session: Session, arguments: str) -> Table:
             can_do = "thinking, images, streams files" if vendor.images else "thinking, streams files"
             can_do = "thinking, images, tools of its own" if vendor.name == ACP else can_do
             rows.append((name, states.get(name, _key_state(vendor)), can_do, remark))
-    if limiting:
-        note = f"{note} No others are allowed. (`models` in {limiting.source})"
-    return Table(("model", "key", "can do", "note"), rows, "No models.", note)
+    return rows
 
 
 def _states(vendor: Vendor) -> dict[str, str]:
@@ -59,6 +69,11 @@ def _default_model(session: Session, rules: CellRules) -> tuple[str, str]:
         return full_name(model), f"which {setting} sets"
     if (limiting := _limiting(rules)) and limiting.default_model:
         return limiting.default_model, f"the first usable one of `models` in {limiting.source}"
+    return first_usable_model()
+
+
+def first_usable_model() -> tuple[str, str]:
+    """The model of a cell for which nothing sets one, and the reason."""
     if default := default_model_name():
         return default, "the first with a key"
     return DEMO_MODEL, "because no key is set"

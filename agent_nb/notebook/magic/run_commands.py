@@ -12,6 +12,7 @@ from agent_nb._base.atomic import check_place, folder_of, write_atomically
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, shortened
+from agent_nb.core.errors import ConfigError
 from agent_nb.files import human_size
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import check_name, set_files, set_variables
@@ -140,21 +141,31 @@ def export_run(session: Session, arguments: str) -> FileNotice:
     run = _run(session, name, "export hero")
     target = target.strip().strip("\"'") or f"{name}.replay.html"
     path = session.home / Path(target).expanduser()
+    try:
+        size = write_run(run, path, folder_of(target, session.home))
+    except ConfigError as error:
+        raise UsageError(str(error)) from None
+    replays = (
+        f" It replays {name} in any browser, without a server." if path.suffix.lower() == ".html" else ""
+    )
+    return FileNotice(path, session.home, f"({size}).{replays}")
+
+
+def write_run(run: Run, path: Path, within: Path | None) -> str:
+    """Write a run in the format of the path's suffix, through no link below `within`; return the file's size."""
     suffix = path.suffix.lower()
     try:
-        check_place(path, within := folder_of(target, session.home))
+        check_place(path, within)
         if suffix == ".html":
             run.to_replay(path)
         elif form := next((form for form in FORMS if form.suffix == suffix), None):
             write_atomically(path, form.render(run).encode("utf-8", "replace"), within=within)
         else:
             suffixes = ", ".join(form.suffix for form in FORMS)
-            raise UsageError(f"A run is written to files that end in {suffixes}, not to {target!r}.")
-        size = human_size(path.stat().st_size)
+            raise ConfigError(f"A run is written to files that end in {suffixes}, not to {path.name!r}.")
+        return human_size(path.stat().st_size)
     except OSError as error:
-        raise UsageError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
-    replays = f" It replays {name} in any browser, without a server." if suffix == ".html" else ""
-    return FileNotice(path, session.home, f"({size}).{replays}")
+        raise ConfigError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
 
 
 def print_statement(session: Session, arguments: str) -> str:

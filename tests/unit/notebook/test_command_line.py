@@ -1,0 +1,97 @@
+"""`python -m agent_nb`: exit codes, one sentence instead of a traceback, and no code without a yes."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_nb import Agent, kernel_tools, scripted
+from agent_nb.__main__ import main
+from tests.support.shells import start_shell
+
+CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"
+PAGE = str(CASSETTES / "by_claude.run.jsonl")
+NEEDS_DATA = str(CASSETTES / "explore.run.jsonl")
+
+
+def test_show_replay_and_models_print_text(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, expected in (
+        (["show", PAGE], "create index.html"),
+        (["replay", PAGE, "--pace", "0"], "when it was recorded."),
+        (["verify", PAGE], "contains a whole run, without code."),
+        (["models"], "demo:"),
+    ):
+        assert main(words) == 0, words
+        printed = capsys.readouterr().out
+        assert expected in printed
+        assert "\x1b" not in printed
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "txt"])
+def test_export_writes_the_format_of_the_suffix(tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"menu.{suffix}"
+    assert main(["export", PAGE, str(out)]) == 0
+    assert out.read_text().lstrip().startswith("<!doctype html>") == (suffix == "html")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["show", "nowhere.run.jsonl"], "There is no file 'nowhere.run.jsonl'."),
+        (["replay", "nowhere.run.jsonl"], "There is no cassette 'nowhere.run.jsonl'."),
+        (["verify", __file__], "is not a saved run"),
+        (["verify", NEEDS_DATA, "--run-code"], "The code needs rides, which the file does not contain."),
+        (["export", PAGE, "menu.pdf"], "A run is written to files that end in .html, .md, .txt"),
+        (["export", PAGE, f"{PAGE}/menu.md"], "cannot be written"),
+        (["replay", PAGE, "--pace", "-1"], "pace"),
+    ],
+)
+def test_a_failure_is_one_sentence_and_exit_code_1(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 1
+    output = capsys.readouterr()
+    assert sentence in output.err
+    assert output.err.count("\n") == 1
+    assert "Traceback" not in output.err
+
+
+def test_code_of_a_file_runs_only_after_a_yes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = tmp_path / "trace"
+    code = f"open({str(trace)!r}, 'a').write('ran')"
+    script = [[scripted.call("run_python", {"code": code})], [scripted.text("Done.")]]
+    path = str(tmp_path / "with_code.run.jsonl")
+    with start_shell(tmp_path):
+        agent = Agent(scripted.ScriptedProvider(script), tools=kernel_tools(), approve="auto")
+        agent.run_sync("x").save(path)
+    trace.unlink()
+    for answer, exit_code in (("", 1), ("n\n", 1), ("y\n", 0)):
+        assert not trace.exists()
+        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+        assert main(["verify", path, "--run-code"]) == exit_code
+        assert code in capsys.readouterr().out
+    assert trace.read_text() == "ran"
+
+
+def test_escape_sequences_of_a_file_do_not_reach_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "hostile.run.jsonl")
+    provider = scripted.ScriptedProvider([[scripted.text("\x1b]0;owned\x07\x1b[2Jhello")]])
+    Agent(provider).run_sync("x").save(path)
+    for command in ("show", "replay"):
+        assert main([command, path]) == 0
+        printed = capsys.readouterr().out
+        assert "hello" in printed
+        assert "\x1b" not in printed
+        assert "\x07" not in printed
+
+
+def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
+    command = f"{sys.executable} -m agent_nb show {NEEDS_DATA} | head -n 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
