@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from agent_nb.demo.bound import DemoBindings
+from agent_nb.demo.conversation import MAX_PROMPT, DemoBindings
 from agent_nb.demo.templates import SLOT, entry_for
 
 PageKind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
 
-MAX_PROMPT = 600
-"""Characters of a prompt that say what page to make; data may follow."""
 KIND_PATTERNS: dict[PageKind, str] = {
     "landing": r"landing[ -]?page|home ?page|web ?site|portfolio|storefront",
     "game": r"games?|snake|memory|tic[- ]?tac[- ]?toe|noughts and crosses",
@@ -114,7 +112,6 @@ class Brief:
     findings: tuple[str, ...] = ()
     """Sentences about the notebook's data."""
     bound: DemoBindings = field(default_factory=DemoBindings)
-    """Names bound to the page."""
 
     @property
     def seed(self) -> int:

@@ -92,8 +92,8 @@ def _colours(brief: Brief, page: str, *, fallback: bool = False) -> Iterator[Pag
         hue = (hue + 140 + 40 * brief.variant) % 360
     elif root and request.hue == int(old_hue):
         hue = (hue + 345) % 360  # the page has this hue already, so shift it to make the change visible
-    summary = "I did not recognise a change that I can make, so I changed the colour."
-    summary = summary if fallback else f"Colours: {request.terms}."
+    unknown = "I did not recognise a change that I can make, so I changed the colour."
+    summary = unknown if fallback else f"Colours: {request.terms}."
     if root:
         new = f":root{{color-scheme:{scheme};--h:{hue};--c:{request.chroma or chroma};"
         yield PageEdit(root[0], new, summary)

@@ -10,6 +10,7 @@ from agent_nb.demo.conversation import Action, DemoCall
 from agent_nb.demo.script import next_turn
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Provider, Request, VirtualClock
+from agent_nb.providers.prices import CHARS_PER_TOKEN
 from agent_nb.providers.settings import check_pace
 
 FIRST_FRAGMENT = 0.1
@@ -18,7 +19,6 @@ THINKING, SAYING, WRITING = 0.0005, 0.002, 0.0006
 """Seconds per character."""
 IMAGE_SECONDS = 0.3
 """Seconds for the data of an image, which is sent as one fragment."""
-CHARACTERS_PER_TOKEN = 4
 TOKENS_PER_IMAGE = 800
 BUILT_IN_TOKENS = 1_700
 """Input tokens of the system text and built-in tools. Fixed, so that changes to them do not change demo runs."""
@@ -85,9 +85,9 @@ def _usage(request: Request, actions: Sequence[Action]) -> Usage:
         for action in actions
     )
     return Usage(
-        input=BUILT_IN_TOKENS + sum(sizes) // CHARACTERS_PER_TOKEN,
-        output=output // CHARACTERS_PER_TOKEN,
-        reasoning=thinking // CHARACTERS_PER_TOKEN,
+        input=BUILT_IN_TOKENS + sum(sizes) // CHARS_PER_TOKEN,
+        output=output // CHARS_PER_TOKEN,
+        reasoning=thinking // CHARS_PER_TOKEN,
     )
 
 
@@ -98,5 +98,5 @@ def _size(part: Part) -> int:
         case ToolCall(_, name, arguments):
             return len(name) + len(arguments)
         case Image():
-            return TOKENS_PER_IMAGE * CHARACTERS_PER_TOKEN
+            return TOKENS_PER_IMAGE * CHARS_PER_TOKEN
     return 0

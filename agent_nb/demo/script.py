@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.text import fenced
 from agent_nb.core.messages import Text, Thinking, ToolSpec
-from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, MAX_PROMPT, PAGE_WORDS, Brief, read_brief, shortened
+from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, PAGE_WORDS, Brief, read_brief, shortened
 from agent_nb.demo.changes import plan_changes
 from agent_nb.demo.conversation import CREATE, EDIT, READ, Action, Conversation, DemoCall, read_conversation
 from agent_nb.demo.notebook_data import PAGE, explore, is_about_data
@@ -86,7 +86,7 @@ def _plan(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, Sequence
         instead = GROUPS_INSTEAD if talk.sees_notebook and not talk.facts.files else PAGES_INSTEAD
         items = [*summaries(talk, on_page=False), *unchanged, instead, CONNECT]
         return thoughts, [_answer(items, NO_ANSWER)]
-    is_change = talk.earlier and not ANOTHER_PAGE.match(talk.prompt[:MAX_PROMPT])
+    is_change = talk.earlier and not ANOTHER_PAGE.match(talk.prompt)
     if is_change and (actions := _change(talk, tools, brief)):
         return (
             f"There is a page already, and now I read {prompt}. As the offline demo model I know words for "

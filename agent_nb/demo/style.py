@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from agent_nb.core.messages import Image
 from agent_nb.demo.brief import Brief
+from agent_nb.demo.conversation import MAX_PROMPT
 from agent_nb.demo.templates import Html
 
 HUES = {
@@ -26,19 +27,19 @@ _LIGHT = re.compile(
     r"\b(?:light(?:er)? (?:mode|theme|background|colou?rs)|make (?:it|the page) light(?:er)?)\b", re.I
 )
 _HEX = re.compile(r"#(?:[0-9a-f]{6}|[0-9a-f]{3})\b", re.I)
+_SERIF = '"Iowan Old Style",Palatino,"Palatino Linotype",P052,Georgia,serif'
+_SANS = '"Avenir Next",Avenir,"Segoe UI",Ubuntu,"Helvetica Neue",Arial,sans-serif'
+_ROUND = 'ui-rounded,"Hiragino Maru Gothic ProN",Quicksand,Nunito,"Segoe UI",Arial,sans-serif'
+_SLAB = 'Rockwell,"Rockwell Nova","Roboto Slab","Sitka Small","DejaVu Serif",serif'
 FONTS = {
-    "serif": '"Iowan Old Style",Palatino,"Palatino Linotype",P052,Georgia,serif',
-    "sans": '"Avenir Next",Avenir,"Segoe UI",Ubuntu,"Helvetica Neue",Arial,sans-serif',
-    "round": 'ui-rounded,"Hiragino Maru Gothic ProN",Quicksand,Nunito,"Segoe UI",Arial,sans-serif',
-    "slab": 'Rockwell,"Rockwell Nova","Roboto Slab","Sitka Small","DejaVu Serif",serif',
+    "serif": ("serif", "", _SERIF, "400", "3px", "3px", "4px"),
+    "sans": ("sans-serif", "", _SANS, "700", "10px", "10px", "20px"),
+    "round": ("rounded", f"font-family:{_ROUND};", _SANS, "700", "999px", "10px", "20px"),
+    "slab": ("slab serif", f"font-family:{_SLAB};", _SANS, "600", "3px", "3px", "4px"),
 }
-_FONT_STYLES = {
-    "serif": ("serif", "400", "3px", "3px", "4px"),
-    "sans": ("sans-serif", "700", "10px", "10px", "20px"),
-    "round": ("rounded", "700", "999px", "10px", "20px"),
-    "slab": ("slab serif", "600", "3px", "3px", "4px"),
-}
-"""For each font: its name, the weight of headings, and the radius of buttons, fields and cards."""
+"""For each font: its name, and the values of `_FONT_SLOTS`."""
+_FONT_SLOTS = ("head_font", "body_font", "weight", "radius", "radius_field", "radius_large")
+"""The last three are the radius of buttons, fields and cards."""
 _TURNS, _SMALL_TURNS = (0, 155, 250, 75), (0, -22, 14, -12)
 """Hue shift of each variant in degrees; small if the prompt names a colour."""
 _MUDDY = range(84, 132)
@@ -71,24 +72,14 @@ class PageStyle:
 
     def slots(self) -> dict[str, str]:
         """The slots of the shared styles."""
-        _, weight, radius, radius_field, radius_large = _FONT_STYLES[self.font]
-        return {
-            "scheme": self.scheme,
-            "hue": str(self.hue),
-            "chroma": str(self.chroma),
-            "head_font": Html("" if self.font in ("serif", "sans") else f"font-family:{FONTS[self.font]};"),
-            "body_font": Html(FONTS["serif" if self.font == "serif" else "sans"]),
-            "weight": weight,
-            "radius": radius,
-            "radius_field": radius_field,
-            "radius_large": radius_large,
-        }
+        font = dict(zip(_FONT_SLOTS, map(Html, FONTS[self.font][1:]), strict=True))
+        return {"scheme": self.scheme, "hue": str(self.hue), "chroma": str(self.chroma), **font}
 
     def __str__(self) -> str:
         nearest = min(_COLOURS, key=lambda name: abs((self.hue - HUES[name] + 180) % 360 - 180))
         colour = nearest if self.chroma > _GREYISH else "grey"
         article = "an" if colour == "orange" else "a"
-        return f"{article} {colour} palette and a {_FONT_STYLES[self.font][0]} typeface"
+        return f"{article} {colour} palette and a {FONTS[self.font][0]} typeface"
 
 
 def read_colours(text: str) -> ColourRequest:
@@ -118,7 +109,7 @@ def hue_of(colour: str) -> int:
 
 def choose_style(brief: Brief, images: Sequence[Image] = ()) -> PageStyle:
     """The style that the prompt asks for, else the colour of the first image, else that of the trade."""
-    colours = read_colours(brief.prompt[:600])
+    colours = read_colours(brief.prompt[:MAX_PROMPT])
     requested = colours.hue if colours.hue is not None else _main_hue(images)
     turns = _TURNS if requested is None else _SMALL_TURNS
     default = brief.trade.get("hue", brief.seed % 360)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agent_nb.demo.bound import split_prompt
+from agent_nb.demo.conversation import split_prompt
 from tests.support.demo_kit import Page
 
 DATA = """
@@ -89,5 +89,5 @@ def test_a_signature_that_python_cannot_read_has_no_fields(default):
     listed = "Try.\n\nThe page is bound to these names of the notebook:"
     prompt, bound = split_prompt(f"{listed}\n- `f(a: str = {default}) -> int`, a function to call")
     assert prompt == "Try."
-    assert [name for name, _ in bound.functions] == ["f"]
-    assert len(bound.functions[0][1]) == (0 if "object" in default else 1)
+    assert [function["name"] for function in bound.functions] == ["f"]
+    assert len(bound.functions[0]["fields"]) == (0 if "object" in default else 1)
