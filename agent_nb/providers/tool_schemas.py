@@ -1,7 +1,7 @@
 """Converts tool schemas to the subset that a vendor accepts: one unsupported schema fails the whole request.
 
-Unsupported keywords are dropped or rewritten. That is safe, because every call is validated against the original
-schema before the tool runs.
+Unsupported keywords are dropped or rewritten, and definitions are inlined. That is safe, because every call is
+validated against the original schema before the tool runs.
 """
 
 import functools
@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
@@ -20,8 +20,8 @@ from agent_nb.core.messages import Part, ToolCall, ToolResult, ToolSpec
 from agent_nb.providers.base import CallPiece, CallStarted, Piece, Request, Turn
 
 MAX_DEPTH = 16
-MAX_NODES = 2000
-"""Nested schemas in one schema. Beyond that, definitions are no longer inlined."""
+MAX_NODES = 1000
+"""Nested schemas in one schema. Beyond that, only the type and description of a definition are sent."""
 MAX_ORDER = 300
 """Maximum characters for the description of a tuple's items."""
 _TYPES: dict[str, tuple[Any, str]] = {
@@ -35,7 +35,7 @@ _TYPES: dict[str, tuple[Any, str]] = {
 }
 """For each type of JSON: its Python type, and the keywords that have values of this type in some draft."""
 _KEYWORDS = frozenset(" ".join(["const default", *(words for _, words in _TYPES.values())]).split())
-_REWRITTEN = {"$ref", "allOf", "oneOf", "patternProperties"}
+_REWRITTEN = {"$ref", "allOf", "oneOf", "const", "prefixItems", "patternProperties"}
 _NOT_REGULAR = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\(\?P=")
 """Lookaround and back references."""
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -46,11 +46,9 @@ _CLAUDE_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 class Dialect:
     """The subset of JSON Schema that a protocol accepts. Everything else is dropped or rewritten."""
 
-    keywords: frozenset[str] = _KEYWORDS - _REWRITTEN - {"prefixItems"}
+    keywords: frozenset[str] = _KEYWORDS - _REWRITTEN
     formats: frozenset[str] | None = None
     """Accepted values of `format`; None for any."""
-    refs: bool = True
-    """Whether it accepts `$ref`; if not, definitions are inlined."""
     choice: Callable[[Any], bool] = lambda choice: True
     """Whether it accepts this choice of an `enum`; if not, the others are sent."""
     tool_name: re.Pattern[str] = _NAME
@@ -61,7 +59,7 @@ class Dialect:
 OPENAI = Dialect(max_tools=128)
 """Arrays need `items`, and patterns have no lookaround.
 https://developers.openai.com/api/docs/guides/function-calling, https://github.com/vercel/ai/pull/21037"""
-ANTHROPIC = Dialect(keywords=_KEYWORDS - _REWRITTEN, property_name=_CLAUDE_PROPERTY)
+ANTHROPIC = Dialect(property_name=_CLAUDE_PROPERTY)
 """Any valid draft 2020-12 schema whose property names match this pattern.
 https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools
 https://github.com/anthropics/claude-code/issues/79418"""
@@ -71,14 +69,13 @@ GEMINI = Dialect(
         | {"anyOf", "format", "minimum", "maximum", "minItems", "maxItems"}
     ),
     formats=frozenset({"date-time", "date", "time"}),
-    refs=False,
     choice=lambda choice: choice != "" and _is_a(choice, ("string", "number")),
     tool_name=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"),
     max_tools=512,
 )
-"""The subset documented for `response_json_schema` in google-genai, without `prefixItems`, which does not replace
-`items` in tools (https://github.com/BerriAI/litellm/pull/25718). Cyclic references are allowed only in optional
-properties, so none are sent. Empty choices are refused (https://github.com/BerriAI/litellm/pull/14155)."""
+"""The subset documented for `response_json_schema` in google-genai. `prefixItems` does not replace `items` in tools
+(https://github.com/BerriAI/litellm/pull/25718), and cyclic references are allowed only in optional properties.
+Empty choices are refused (https://github.com/BerriAI/litellm/pull/14155)."""
 CHAT = Dialect(
     keywords=OPENAI.keywords
     - {"multipleOf", "pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"},
@@ -93,78 +90,61 @@ class UnsendableError(Exception):
     """The schema cannot be sent to a vendor. The message completes "The schema of `name` ..."."""
 
 
-class DialectSchema(NamedTuple):
-    schema: Json
-    names: dict[str, str]
-    """Replacements for property names that the vendor refuses."""
-
-
-def convert_schema(schema: Json, dialect: Dialect) -> DialectSchema:
+def convert_schema(schema: Json, dialect: Dialect) -> "Conversion":
     """Convert the schema to a dialect. The result is cached and must not be mutated. Raises `UnsendableError`."""
     try:
-        return _convert_text(whole_text(json.dumps(schema, allow_nan=False, ensure_ascii=False)), dialect)
+        return Conversion.of(whole_text(json.dumps(schema, allow_nan=False, ensure_ascii=False)), dialect)
     except RecursionError:
         raise UnsendableError("is nested too deeply") from None
     except (TypeError, ValueError):
         raise UnsendableError("is not valid JSON") from None
 
 
-@functools.lru_cache(maxsize=512)
-def _convert_text(text: str, dialect: Dialect) -> DialectSchema:
-    converter = _Converter(json.loads(text), dialect)
-    return DialectSchema(converter.root(), converter.names)
-
-
 @dataclass(slots=True)
-class _Converter:
+class Conversion:
     source: Any
     dialect: Dialect
+    schema: Json = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    definitions: Json = field(default_factory=dict)
+    """Replacements for property names that the vendor refuses."""
     nodes: int = 0
 
-    def root(self) -> Json:
+    @classmethod
+    @functools.lru_cache(maxsize=512)
+    def of(cls, text: str, dialect: Dialect) -> "Conversion":
+        conversion = cls(json.loads(text), dialect)
+        conversion.schema = conversion._root()
+        return conversion
+
+    def _root(self) -> Json:
         """The top-level object schema, with the properties of all alternatives: vendors refuse `anyOf` at the top."""
         schema = self._merged(self.source)
         if "object" not in _types(schema.get("type", "object")):
             raise UnsendableError("is not that of an object")
         options = [self._merged(option) for option in schema.pop("anyOf", ())]
-        schemas_by_name: dict[str, list[Any]] = {}
-        for node in (schema, *options):
-            for name, inner in node.get("properties", {}).items():
-                schemas_by_name.setdefault(name, []).append(inner)
         if options:
             schema.pop("additionalProperties", None)
             everywhere = set.intersection(*({*option.get("required", ())} for option in options))
             schema["required"] = [*schema.get("required", ()), *sorted(everywhere)]
         elif "properties" not in schema:
             schema.setdefault("additionalProperties", True)
-        properties = {name: _any_of(_distinct(inner)) for name, inner in schemas_by_name.items()}
-        top = {key: value for key, value in schema.items() if key not in ("enum", "const")}
-        result = self._node({**top, "type": "object", "properties": properties}, ())
-        return {**result, "$defs": self.definitions} if self.definitions else result
+        schemas_by_name: dict[str, list[Any]] = {}
+        for node in (schema, *options):
+            for name, inner in node.get("properties", {}).items():
+                schemas_by_name.setdefault(name, []).append(inner)
+        properties = {name: _any_of(schemas) for name, schemas in schemas_by_name.items()}
+        schema.pop("enum", None)
+        return self._node({**schema, "type": "object", "properties": properties}, ())
 
     def _schema(self, schema: Any, trail: tuple[str, ...]) -> Json:
         """Convert a nested schema. `trail` has the `$ref` of each schema around it, or an empty string."""
-        self.nodes += 1
         if not isinstance(schema, dict) or len(trail) >= MAX_DEPTH:
             return {}
-        ref = schema["$ref"] if self._target(schema.get("$ref")) else ""
-        is_repeated = ref != "" and (ref in trail or self.nodes > MAX_NODES)
-        # A `$ref` beside other keywords is refused, so its target is inlined.
-        if ref and self.dialect.refs and (is_repeated or self.dialect.keywords.isdisjoint(schema)):
-            return {"$ref": f"#/$defs/{self._definition(ref)}"}
+        ref = str(schema.get("$ref", ""))
         merged = self._merged(schema)
-        if is_repeated:
+        if ref and (ref in trail or self.nodes > MAX_NODES):
             merged = {key: merged[key] for key in ("type", "title", "description") if key in merged}
         return self._node(merged, (*trail, ref))
-
-    def _definition(self, ref: str) -> str:
-        name = _accepted_name(ref.removeprefix("#/$defs/"), _NAME)
-        if name not in self.definitions:
-            self.definitions[name] = {}  # set first, because the target may refer to itself
-            self.definitions[name] = self._node(self._merged({"$ref": ref}), (ref,))
-        return name
 
     def _target(self, ref: Any) -> Json | None:
         start, *steps = str(ref).split("/")
@@ -180,7 +160,7 @@ class _Converter:
         if not isinstance(schema, dict):
             return {}
         self.nodes += 1
-        merged = _modern(schema, self.dialect)
+        merged = _modern(schema)
         ref, parts = merged.pop("$ref", ""), merged.pop("allOf", [])
         if ref and ref not in visited and self.nodes < 2 * MAX_NODES:
             visited = (*visited, ref)
@@ -215,7 +195,7 @@ class _Converter:
             case "required":
                 properties = schema.get("properties", {})
                 return [self._name(name) for name in dict.fromkeys(value) if name in properties]
-            case "anyOf" | "prefixItems":
+            case "anyOf":
                 return [self._schema(inner, trail) for inner in value if inner is not False] or None
             case "items" | "additionalProperties" if isinstance(value, dict):
                 return self._schema(value, trail)
@@ -231,7 +211,7 @@ class _Converter:
 
     def _property(self, name: str, schema: Any, trail: tuple[str, ...]) -> tuple[str, Json]:
         accepted, result = self._name(name), self._schema(schema, trail)
-        if accepted != name and "$ref" not in result:
+        if accepted != name:
             result["description"] = f"`{name}` {result.get('description', '')}".rstrip()
         return accepted, result
 
@@ -242,23 +222,21 @@ class _Converter:
         return accepted
 
 
-def _modern(schema: Json, dialect: Dialect) -> Json:
-    """The valid keywords of a schema in draft 2020-12, with equivalents for those that the dialect lacks."""
+def _modern(schema: Json) -> Json:
+    """The valid keywords of a schema in draft 2020-12, with equivalents for those that a vendor may refuse."""
     modern = {keyword: value for keyword, value in schema.items() if _is_valid(keyword, value)}
     if "properties" in modern:
         modern["properties"] = {n: inner for n, inner in modern["properties"].items() if inner is not False}
     if "oneOf" in modern:
         modern.setdefault("anyOf", modern.pop("oneOf"))
-    if "const" in modern and "const" not in dialect.keywords:
+    if "const" in modern:
         modern.setdefault("enum", [modern["const"]])
     if isinstance(modern.get("items"), list):
         modern["prefixItems"] = modern.pop("items")
-    if "prefixItems" not in dialect.keywords and (places := modern.get("prefixItems")):
-        distinct = _distinct([*places, *([modern["items"]] if "items" in modern else [])])
-        modern["items"] = _any_of(distinct)
-        if len(distinct) > 1:
-            order = f"In this order: {json.dumps(places)}"[:MAX_ORDER]
-            modern["description"] = f"{modern.get('description', '')} {order}".strip()
+    if places := modern.get("prefixItems"):
+        modern["items"] = _any_of([*places, *([modern["items"]] if "items" in modern else [])])
+        order = f"In this order: {json.dumps(places)}"[:MAX_ORDER]
+        modern["description"] = f"{modern.get('description', '')} {order}".strip()
     return modern
 
 
@@ -304,8 +282,9 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
     return list({json.dumps(value, sort_keys=True): value for value in values}.values())
 
 
-def _any_of(options: list[Any]) -> Any:
-    return {"anyOf": options} if len(options) > 1 else options[0]
+def _any_of(schemas: list[Any]) -> Any:
+    distinct = _distinct(schemas)
+    return {"anyOf": distinct} if len(distinct) > 1 else distinct[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,7 +181,7 @@ def test_any_schema_is_sent_as_the_vendor_takes_it_or_left_out(case: Case, schem
     assert len(sent) + len(provider.left_out([spec_of(schema)])) == 1
 
 
-def test_definitions_that_grow_exponentially_are_written_once_or_cut():
+def test_definitions_that_grow_exponentially_are_cut():
     definitions = {
         f"d{n}": {"type": "object", "properties": {each: {"$ref": f"#/$defs/d{n + 1}"} for each in "ab"}}
         for n in range(30)
@@ -190,7 +190,7 @@ def test_definitions_that_grow_exponentially_are_written_once_or_cut():
     for given_definitions in (definitions, combined):
         schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/d0"}}, "$defs": given_definitions}
         for dialect in (OPENAI, GEMINI):
-            assert len(json.dumps(convert_schema(schema, dialect).schema)) < 400_000
+            assert len(json.dumps(convert_schema(schema, dialect).schema)) < 200_000
 
 
 # The way back
