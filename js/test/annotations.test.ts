@@ -114,6 +114,15 @@ describe("a replay with notes", () => {
 		await settled();
 	}
 
+	/** Presses the button that has the focus after an answer. */
+	async function goOn(): Promise<void> {
+		await soon();
+		const button = host.shadowRoot!.activeElement as HTMLElement;
+		expect(button.textContent).toBe("Go on");
+		button.click();
+		await settled();
+	}
+
 	async function settled(): Promise<void> {
 		await soon();
 		await vi.waitFor(() => expect(one('[aria-label="Play"]')).not.toBeNull(), { timeout: 9000 });
@@ -150,27 +159,16 @@ describe("a replay with notes", () => {
 		await soon();
 		expect(cards()).toContain(`You chose: It stopsThe right answer is: ${RIGHT}`);
 		expect(one(".marks .note").classList).not.toContain("stop");
-		const goOn = host.shadowRoot!.activeElement as HTMLElement;
-		expect(goOn.textContent).toBe("Go on");
-		goOn.click();
-		await settled();
+		await goOn();
 		expect(where()).toBe("done");
 	});
 
-	test("goes on after an answer that nobody judges, if it was playing", async () => {
-		await show([note("turn 2", QUESTION)]);
-		await play();
-		choice("It stops").click();
-		await settled();
-		expect([where(), cards()]).toEqual(["done", "What is next?You chose: It stops"]);
-	});
-
-	test("stays where it is if the reader has stepped there", async () => {
+	test("stays where it is after an answer that nobody judges", async () => {
 		await show([note("turn 1", QUESTION)]);
 		await press("Step forward");
 		choice("It stops").click();
 		await settled();
-		expect(where()).toBe("turn 1: the request is sent");
+		expect([where(), cards()]).toEqual(["turn 1: the request is sent", "What is next?You chose: It stops"]);
 		await press("Step forward");
 		expect(where()).toBe("turn 1: the model calls any");
 	});
@@ -183,7 +181,7 @@ describe("a replay with notes", () => {
 		await soon();
 		expect(one('[aria-label="Play"]')).not.toBeNull();
 		choice("So").click();
-		await settled();
+		await goOn();
 		expect(where()).toBe("done");
 	});
 
@@ -237,7 +235,7 @@ describe("a replay with notes", () => {
 		await show([note("turn 2", QUESTION)]);
 		await play();
 		choice("It stops").click();
-		await settled();
+		await goOn();
 		expect(where()).toBe("done");
 	});
 });

@@ -157,6 +157,7 @@ def test_a_replay_of_variants_stops_at_questions(opened: Any):
     expect(cards).to_contain_text("Why?")
     play.wait_for()
     page.get_by_role("button", name="To make cake. \u05d0").press("Enter")
+    page.get_by_role("button", name="Go on").press("Enter")
     expect(label).to_have_text("done")
     page.get_by_role("tab", name="Variant 1").click()
     expect(page.locator(".anb-noted .which")).to_have_text("Note 1 of 1")

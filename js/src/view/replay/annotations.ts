@@ -24,30 +24,29 @@ interface AnnotatedMoment extends Position {
 	readonly annotations: readonly Annotation[];
 }
 
+interface Slider {
+	readonly element: HTMLElement;
+	focus(): void;
+}
+
 export class Annotations implements Stops {
 	readonly element: HTMLElement;
 	readonly #context: Context;
 	readonly #player: Player;
-	readonly #track: HTMLElement;
 	readonly #marks = h("div", { class: "marks", "aria-hidden": "true" });
 	readonly #label = h("span", { class: "which" });
 	readonly #back: HTMLElement;
 	readonly #forward: HTMLElement;
 	readonly #cards = h("div", CARDS);
-	readonly #button = h("button", { class: "anb-btn primary sm", onclick: () => this.#goOn(true) }, "Go on");
+	readonly #button = h("button", { class: "anb-btn primary sm" }, "Go on");
+	#tape: Tape | null = null;
 	#moments: readonly AnnotatedMoment[] = [];
-	/** What the moments were found for. */
-	#source: { tape?: Tape; annotations?: readonly Annotation[] } = {};
-	#shown: AnnotatedMoment | null = null;
-	#wasPlaying = false;
-	/** Whether the replay was playing when it reached the shown moment. */
-	#cameByPlaying = false;
+	#shown: AnnotatedMoment | undefined;
 
-	constructor(context: Context, player: Player, track: HTMLElement) {
+	constructor(context: Context, player: Player, slider: Slider) {
 		this.#context = context;
 		this.#player = player;
-		this.#track = track;
-		track.prepend(this.#marks);
+		slider.element.prepend(this.#marks);
 		this.#back = iconButton(context, "left", "Previous note", () => this.#step(-1));
 		this.#forward = iconButton(context, "right", "Next note", () => this.#step(1));
 		const header = h("header", null, this.#label, this.#back, this.#forward);
@@ -55,25 +54,33 @@ export class Annotations implements Stops {
 		// The scrubber's shortcuts are disabled here: arrow keys scroll a long note.
 		listen(this.element, "keydown", context.signal, (event) => {
 			event.stopPropagation();
-			if (event.key === "Escape") this.#focusSlider();
+			if (event.key === "Escape") slider.focus();
+		});
+		listen(this.#button, "click", context.signal, () => {
+			player.toggle();
+			slider.focus();
 		});
 	}
 
 	update(replay: Replay): void {
 		const moments = this.#momentsOf(replay);
 		const reached = moments.filter((moment) => comparePositions(moment, replay) <= 0);
-		const current = reached.at(-1) ?? null;
-		if (current !== this.#shown) this.#show(current, replay);
-		this.#wasPlaying = replay.playing;
+		const current = reached.at(-1);
+		const isHere = current !== undefined && comparePositions(current, replay) === 0;
+		if (current !== this.#shown) {
+			this.#shown = current;
+			this.#drawCards();
+			// Not while the slider is dragged past it.
+			if (current && (isHere || replay.playing)) this.#context.announce(spoken(current));
+		}
 		this.element.hidden = moments.length === 0;
 		const count = plural(moments.length, "note");
 		setText(this.#label, current ? `Note ${reached.length} of ${moments.length}` : count);
 		// Not `disabled`: a focused button would lose the focus.
 		setAttribute(this.#back, "aria-disabled", this.#next(replay, -1) ? null : "true");
 		setAttribute(this.#forward, "aria-disabled", this.#next(replay, 1) ? null : "true");
-		const isAnswered = current?.annotations.some(isQuestion) && !this.#isOpen(current);
-		const waits = !replay.playing && current !== null && comparePositions(current, replay) === 0;
-		this.#button.hidden = !isAnswered || !waits || replay.count >= replay.tape.length;
+		const isAnswered = isHere && current.annotations.some(isQuestion) && !this.#isOpen(current);
+		this.#button.hidden = !isAnswered || replay.playing || replay.count >= replay.tape.length;
 	}
 
 	between(replay: Replay, to: Position): Position | null {
@@ -90,11 +97,10 @@ export class Annotations implements Stops {
 	}
 
 	#momentsOf({ tape }: Replay): readonly AnnotatedMoment[] {
-		const { run, choices } = this.#context;
-		const annotations = run.state?.meta.annotations ?? [];
-		if (this.#source.tape !== tape || this.#source.annotations !== annotations) {
-			this.#source = { tape, annotations };
-			this.#moments = annotatedMoments(annotations, choices.variant, tape);
+		if (this.#tape !== tape) {
+			const { run, choices } = this.#context;
+			this.#tape = tape;
+			this.#moments = annotatedMoments(run.state?.meta.annotations ?? [], choices.variant, tape);
 			this.#drawMarks();
 		}
 		return this.#moments;
@@ -127,44 +133,22 @@ export class Annotations implements Stops {
 		return `agent_nb.answer ${key} ${digest} ${variant} ${at} ${ask}`;
 	}
 
-	#show(moment: AnnotatedMoment | null, replay: Replay): void {
-		this.#shown = moment;
-		this.#cameByPlaying = this.#wasPlaying;
-		this.#drawCards();
-		// Not while the slider is dragged past it.
-		const isHere = moment && (this.#wasPlaying || comparePositions(moment, replay) === 0);
-		if (isHere) this.#context.announce(spoken(moment));
-	}
-
-	/** Stores an answer. The replay continues unless there is another question or a verdict here. */
 	#give(question: Annotation, answer: string): void {
-		const { choices, announce, redraw } = this.#context;
 		const key = this.#keyOf(question);
 		answers.set(key, answer);
 		store("localStorage", key, answer);
 		const verdict = createVerdict(question, answer);
-		announce(verdict.map(({ textContent }) => textContent).join(". "));
+		this.#context.announce(verdict.map(({ textContent }) => textContent).join(". "));
 		this.#drawMarks();
 		this.#drawCards();
-		if (choices.replay) this.update(choices.replay);
-		const waits = question.answer !== "" || (this.#shown && this.#isOpen(this.#shown));
-		if (!waits) this.#goOn(this.#cameByPlaying);
-		else moveFocus(this.#button.hidden ? this.#cards : this.#button);
-		redraw();
-	}
-
-	#goOn(playing: boolean): void {
-		if (playing) this.#player.toggle();
-		this.#focusSlider();
-	}
-
-	#focusSlider(): void {
-		moveFocus(this.#track.querySelector("input"));
+		const { replay } = this.#context.choices;
+		if (replay) this.update(replay);
+		moveFocus(this.#button.hidden ? this.#cards : this.#button);
 	}
 
 	/** A mark for each moment; those that wait for an answer look different. */
 	#drawMarks(): void {
-		const seconds = this.#source.tape?.seconds || 1;
+		const seconds = this.#tape?.seconds || 1;
 		const marks = this.#moments.map((moment) => {
 			const mark = h("i", { class: this.#isOpen(moment) ? "note stop" : "note" });
 			mark.style.setProperty("--at", String(moment.time / seconds));
@@ -197,24 +181,17 @@ function spoken({ annotations }: AnnotatedMoment): string {
 /** One annotation: its text, and its question with the choices or with the reader's answer. */
 function createCard(annotation: Annotation, chosen: string | undefined, give: (answer: string) => void) {
 	const { text, ask, choices } = annotation;
-	const element = h("div", { class: "note" });
-	if (text) {
-		const body = h("div", { class: "anb-md", dir: "auto" });
-		new Markdown(body).set(text, true);
-		element.append(body);
-	}
-	if (ask) element.append(h("p", { class: "question", dir: "auto" }, ...withCode(ask)));
-	if (chosen !== undefined) element.append(...createVerdict(annotation, chosen));
-	else if (choices.length) element.append(createChoices(annotation, give));
-	return element;
-}
-
-function createChoices({ ask, choices }: Annotation, give: (answer: string) => void): HTMLElement {
+	const body = h("div", { class: "anb-md", dir: "auto" });
+	new Markdown(body).set(text, true);
+	const question = h("p", { class: "question", dir: "auto" }, ...withCode(ask));
 	const buttons = choices.map((choice) => {
 		const label = h("span", null, ...withCode(choice));
 		return h("button", { class: "anb-btn", dir: "auto", onclick: () => give(choice) }, label);
 	});
-	return h("div", { class: "choices", role: "group", "aria-label": ask }, ...buttons);
+	const group = h("div", { class: "choices", role: "group", "aria-label": ask }, ...buttons);
+	const reply = chosen === undefined ? [group] : createVerdict(annotation, chosen);
+	const parts = [...(text ? [body] : []), ...(ask ? [question] : []), ...(choices.length ? reply : [])];
+	return h("div", { class: "note" }, ...parts);
 }
 
 /** The reader's answer, and whether it is the expected one, if any. */
@@ -239,8 +216,7 @@ export function annotatedMoments(
 	tape: Tape,
 ): AnnotatedMoment[] {
 	const moments = new Map<string, AnnotatedMoment>();
-	for (const annotation of annotations) {
-		if (annotation.variant !== variant) continue;
+	for (const annotation of annotations.filter((annotation) => annotation.variant === variant)) {
 		const position = positionOf(tape, annotation.at);
 		const key = `${position.count} ${position.time}`;
 		const others = moments.get(key)?.annotations ?? [];
@@ -256,20 +232,11 @@ function positionOf(tape: Tape, at: Annotation["at"]): Position {
 	return { count, time: Math.max(seconds ?? 0, tape.timeAt(count)) };
 }
 
-/** Number of events up to `turn 2`, `change 3` or `end`. */
-function countOf(tape: Tape, at: string): number {
+/** Number of events up to `turn 2`, `change 3` or `end`. Changes before the first turn are the run's input files. */
+function countOf({ events, length }: Tape, at: string): number {
 	const [kind, number] = at.split(" ");
-	let begun = false;
-	let changes = 0;
-	const index = tape.events.findIndex((event) => {
-		if (event.type === "turn_started") {
-			begun = true;
-			return kind === "turn" && event.step === Number(number);
-		}
-		// Changes before the first turn are the run's input files.
-		if (event.type !== "file_changed" || !begun) return false;
-		changes++;
-		return kind === "change" && changes === Number(number);
-	});
-	return index < 0 ? tape.length : index + 1;
+	const type = kind === "turn" ? "turn_started" : "file_changed";
+	const start = events.findIndex((event) => event.type === "turn_started");
+	const places = [...events.keys()].filter((index) => index >= start && events[index]?.type === type);
+	return (places[Number(number) - 1] ?? length - 1) + 1;
 }

@@ -37,7 +37,7 @@ export function createScrubber(context: Context, shown: boolean) {
 
 	function annotate(replay: Replay): void {
 		if (!annotations) {
-			annotations = player.stops = new Annotations(context, player, slider.element);
+			annotations = player.stops = new Annotations(context, player, slider);
 			element.prepend(annotations.element);
 		}
 		annotations.update(replay);
