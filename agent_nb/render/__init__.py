@@ -64,12 +64,10 @@ def abandoned_frame(name: str, why: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """A text format of a whole run. `FORMS` lists them for `%agent export` and for the tests of masking, notes, foreign
-    files and leaks."""
+    """A text format of a whole run. `FORMS` lists them for `%agent export` and for the tests of masking, foreign files
+    and leaks."""
 
     suffix: str
-    has_notes: bool
-    """Whether it includes the run's notes."""
     unmasked: "Callable[[FinishedRun], str]"
     """Renders the run without masking; called only by `render`."""
 
@@ -77,21 +75,12 @@ class Form:
         return safe_text(self.unmasked(run))
 
 
-HTML = Form(
-    suffix=".html",
-    has_notes=True,
-    unmasked=lambda run: html_page(run, rows_of(run), notes_html(run)),
-)
+HTML = Form(suffix=".html", unmasked=lambda run: html_page(run, rows_of(run), notes_html(run)))
 MARKDOWN = Form(
     suffix=".md",
-    has_notes=True,
     unmasked=lambda run: markdown(run, rows_of(run), images=True) + notes_markdown(run),
 )
-TEXT = Form(
-    suffix=".txt",
-    has_notes=False,
-    unmasked=lambda run: plain_text(run, rows_of(run), run.text),
-)
+TEXT = Form(suffix=".txt", unmasked=lambda run: plain_text(run, rows_of(run), run.text))
 FORMS = (HTML, MARKDOWN, TEXT)
 
 
