@@ -74,14 +74,6 @@ def test_code_is_edited_and_approved_by_keyboard(stage: Stage):
     ]
 
 
-def test_one_press_approves_from_the_editor(stage: Stage):
-    card = ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
-    stage.page.keyboard.press("e")
-    card.get_by_role("textbox", name="code").wait_for()
-    stage.page.keyboard.press("Control+Enter")
-    assert sent(stage) == [{"command": "approve"}]
-
-
 PRESS_WHEN_MOVED = """() => {
     const [, card] = document.querySelector('[data-anb-run]').shadowRoot.querySelectorAll('.anb-card.ask');
     const top = () => card.getBoundingClientRect().top;
