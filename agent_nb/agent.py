@@ -39,6 +39,7 @@ from agent_nb.providers.registry import MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.answer import answer_type
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
@@ -56,7 +57,8 @@ class Agent:
     """A model, its tools and its limits, shared by runs. Each run has its own files and conversation.
 
     `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider. `bind` maps names to values and functions
-    that pages may use; pages set those that are None. It requires `%load_ext agent_nb`.
+    that pages may use; pages set those that are None. It requires `%load_ext agent_nb`. `answer` is the type of
+    `run.answer`: a dataclass, a TypedDict, a pydantic model, `list[...]`, or text such as `"slope: float, p: float"`.
     """
 
     def __init__(  # noqa: PLR0913 - everything that an agent is made of
@@ -69,6 +71,7 @@ class Agent:
         approve: Policy = "ask",
         middleware: Iterable[Any] = (),
         bind: Mapping[str, Any] | None = None,
+        answer: Any = None,
     ) -> None:
         self.provider = read_model(model)
         self.toolbox = read_tools(tools)
@@ -82,6 +85,7 @@ class Agent:
         self._hooks = Hooks.of(middleware)
         check_type("bind", bind, Mapping | None, "a dict such as {'sales': sales}")
         self._bound: BoundNames | None = bound_pages().bound_values(bind) if bind else None
+        self._answer = None if answer is None else answer_type(answer)
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
 
@@ -349,6 +353,7 @@ class Agent:
         self._check_data(run_input)
         toolbox = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
         toolbox = toolbox.without(SEEING).without_values() if self._data(run_input.base_settings) else toolbox
+        toolbox = toolbox.plus(self._answer.tool()) if self._answer else toolbox
         prepared = self._prepared(run_input, toolbox, studio)
         if self.settings.limits.usd is not None:
             prepared.check_price()
@@ -386,6 +391,7 @@ class Agent:
             approve=str(rules),
             window=self.provider.window,
             bind=self._bound.types if self._bound else None,
+            answer=self._answer.schema if self._answer else None,
             **self._requested(),
         )
         if self._bound and (settings.network or (settings.stack or "html") != "html"):
@@ -408,6 +414,7 @@ class Agent:
             viewer=self.viewer,
             record=self._record,
             bind=self._bound.open if self._bound else None,
+            answer=self._answer,
         )
 
     def _requested(self) -> dict[str, Any]:
@@ -425,6 +432,7 @@ class Agent:
             stack_text(stack, network=network) if stack else "",
             prompt_text("schema_only") if settings.data else "",
             prompt_text("bound") if settings.bind else "",
+            prompt_text("answer") if settings.answer else "",
             settings.instructions,
         )
         return sys.intern("\n\n".join(text for text in texts if text))  # shared by the jobs of a batch

@@ -82,6 +82,11 @@ class AgentProvider(Provider):
                 f"{agent.title} reads files on this machine on its own, so `--data schema` cannot be enforced."
                 " Use a vendor's model instead."
             )
+        if settings.answer:
+            raise ConfigError(
+                f"{agent.title} ends its runs on its own, so a type of the answer (`--as`) cannot be enforced. Leave it"
+                " out, or use a vendor's model."
+            )
         if self.effort and not agent.has_effort:
             raise ConfigError(f"{agent.title} does not support `effort`. Leave it out.")
         if settings.sampling:

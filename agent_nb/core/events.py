@@ -113,6 +113,8 @@ class RunFinished(BaseEvent):
     """One sentence with the problem and the remedy, or the vendor's explanation of a refusal."""
     other_models: tuple[str, ...] = ()
     """Alternatives if the vendor does not have this model."""
+    answer: Any = None
+    """The answer of a run whose answer has a type (`settings["answer"]`), as JSON; None if there is none."""
 
 
 # state

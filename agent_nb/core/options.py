@@ -149,6 +149,11 @@ class Options:
         label=str,
         grants=True,
     )
+    answer: str | None = option(
+        None,
+        "--as TYPE",
+        'Type of the answer, NAME.answer: fields such as "slope: float, p: float", or a variable that holds a type.',
+    )
     stack: str | None = option(
         None,
         "--stack NAME",

@@ -20,7 +20,7 @@ SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
 )
 """The wire protocols of models on a server, for `Setting.accepted_by`."""
 Value = TypeVar("Value")
-DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
+DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind", "answer"})
 """Settings that are derived from the agent's tools, rules and model when a run is prepared."""
 _FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str, "has_data": bool}
 """Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
@@ -125,6 +125,16 @@ def _names(bind: Any) -> str:
     return ", ".join(f"`{name}`" for name in bind or ()) or "none"
 
 
+def answer_form(schema: Any) -> str:
+    """Describe a schema by names and types: `slope: number, p: number`."""
+    if not isinstance(schema, Mapping):
+        return "text"
+    fields = schema.get("properties")
+    if not isinstance(fields, Mapping):
+        return str(schema.get("type") or "any")
+    return ", ".join(f"{name}: {field.get('type', 'any')}" for name, field in fields.items())
+
+
 def _filled_words(names: Sequence[str]) -> str:
     return f"fills {', '.join(names)}" if names else "bound"
 
@@ -198,6 +208,14 @@ class RunSettings:
         dry_run="Bound",
     ).with_default(None)
     """The names of the notebook that the page may use, and their types."""
+    answer: Mapping[str, Any] | None = Setting(
+        sent="tools",
+        matched=lambda then, now: f"another answer (`{answer_form(then)}` then, `{answer_form(now)}` now)",
+        accepted_by={},
+        stricter=None,
+        dry_run="Answer",
+    ).with_default(None)
+    """The JSON schema of the answer, if it has a type."""
     window: int | None = Setting(
         sent="nowhere",
         matched="no",

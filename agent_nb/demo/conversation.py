@@ -111,7 +111,7 @@ def read_conversation(request: Request) -> Conversation:
         page=page if isinstance(page, str) else None,
         earlier=bool(facts.files) or any(message.tool_calls for message in before),
         earlier_prompts="\n".join(message.text for message in before if message.role == "user"),
-        own_tools=facts.own_tools - {CREATE, EDIT, READ} - kernel,
+        own_tools=facts.own_tools - {CREATE, EDIT, READ, request.answer} - kernel,
         sees_notebook=sees_notebook,
         facts=facts,
     )

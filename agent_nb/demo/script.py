@@ -10,7 +10,14 @@ from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, PAGE_WORDS, Brief, read_br
 from agent_nb.demo.changes import plan_changes
 from agent_nb.demo.conversation import CREATE, EDIT, READ, Action, Conversation, DemoCall, read_conversation
 from agent_nb.demo.notebook_data import PAGE, explore, is_about_data
-from agent_nb.demo.own_tools import announce_results, failure, result_html, summaries, try_out
+from agent_nb.demo.own_tools import (
+    announce_results,
+    failure,
+    result_html,
+    sample_arguments,
+    summaries,
+    try_out,
+)
 from agent_nb.demo.page import build_page, describe, improvement
 from agent_nb.demo.style import PageStyle, choose_style
 from agent_nb.demo.templates import table
@@ -25,6 +32,7 @@ NO_ANSWER = (
     "This is the offline demo model, a script without knowledge. It cannot answer questions, so it made no page from"
     " this one."
 )
+MADE_UP = "\nThe values of the answer are made up: they only fit its type.\n"
 PAGES_INSTEAD = "It can make pages. Try “A landing page for a small bakery in Lyon”."
 GROUPS_INSTEAD = "It can compare the groups of a table in the notebook. Try “Which category has the most?”"
 _KEY_STORAGE = (
@@ -64,6 +72,17 @@ _VARIABLE = re.compile(r"^Variable `([^`\n]+)`:$", re.MULTILINE)
 
 
 def next_turn(request: Request) -> tuple[Action, ...]:
+    """The actions of the next turn. A run whose answer has a type ends with made-up values of that type."""
+    actions = _script(request)
+    tool = next((tool for tool in request.tools if request.answer and tool.name == request.answer), None)
+    if tool is None or any(isinstance(action, DemoCall) for action in actions):
+        return actions
+    brief = read_brief(read_conversation(request).prompt, request.variant)
+    arguments = sample_arguments(tool, brief)
+    return actions if arguments is None else (*actions, Text(MADE_UP), DemoCall(tool.name, arguments))
+
+
+def _script(request: Request) -> tuple[Action, ...]:
     talk = read_conversation(request)
     tools = {} if request.facts.summing_up else {tool.name: tool for tool in request.tools}
     brief = read_brief(talk.prompt, request.variant, talk.bound)

@@ -63,7 +63,7 @@ class DataGate:
     def __init__(self, run_input: RunInput) -> None:
         self._names = set(run_input.names)
         """Names of the inputs, and words and quoted strings in the model's own calls."""
-        self._texts = {run_input.prompt, *map(prompt_text, ("sum_up", "go_on", "not_called"))}
+        self._texts = {run_input.prompt, *map(prompt_text, ("sum_up", "go_on", "not_called", "no_answer"))}
         """The user's texts, those that a run adds, and results that may be sent."""
         self._images: list[Image] = []
         self._withheld: dict[str, ToolResult] = {}

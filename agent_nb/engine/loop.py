@@ -161,7 +161,7 @@ class EngineRun(RunHandle):
     def _result(self, reason: Reason, error: str | None, other_models: tuple[str, ...]) -> Run:
         meter, seconds = self._budget.meter, self._journal.at
         usage, cost = meter.total, meter.cost
-        end = {"reason": reason, "error": error, "other_models": other_models}
+        end = {"reason": reason, "error": error, "other_models": other_models, "answer": self._turns.answer}
         self._emit(RunFinished, **end, usage=usage, cost=cost, seconds=seconds)
         return Run(
             id=self.id,
@@ -184,6 +184,7 @@ class EngineRun(RunHandle):
             tools=self.prepared.tools,
             ended_at=self._journal.clock.date,
             fingerprint=self._group.fingerprint,
+            answer_type=self.prepared.answer,
         )
 
     def _file_changed(self, change: Change) -> None:

@@ -17,11 +17,12 @@ from agent_nb.engine.run_input import RunInput
 from agent_nb.images.maker import Studio
 from agent_nb.pages.element_look import Element
 from agent_nb.pages.page_check import PageViewer
-from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
+from agent_nb.prompts import ANSWER_TOOL, CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.answer import AnswerType
 
 _DIGITS = 16
 MOST_VARIANTS = 8
@@ -59,6 +60,8 @@ class PreparedRun:
     """Opens a recording for variants about to start."""
     bind: Callable[[str, int], None] | None = None
     """Binds a starting variant's page to the notebook, given the run id and variant index."""
+    answer: AnswerType | None = None
+    """The type of the answer, with which the run must end; None for text."""
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
@@ -118,7 +121,10 @@ def tool_digest(tool: Tool) -> str:
 def variants_fingerprint(variants: Sequence[PreparedRun]) -> Json:
     """The fingerprint of these variants, with secrets masked. They differ only in the model."""
     first = variants[0]
-    run_input, own_tools = first.run_input, first.toolbox.own
+    run_input, own_tools = (
+        first.run_input,
+        [tool for tool in first.toolbox.own if not _gives_answer(first, tool)],
+    )
     own_system = "\n\n".join(text for text in (run_input.system, first.settings.instructions) if text)
     fingerprint: Json = {
         "prompt": run_input.prompt,
@@ -135,6 +141,11 @@ def variants_fingerprint(variants: Sequence[PreparedRun]) -> Json:
     if len(variants) > 1:
         fingerprint["variants"] = [variant.provider.name for variant in variants]
     return mask_json(fingerprint)  # type: ignore[no-any-return]
+
+
+def _gives_answer(prepared: PreparedRun, tool: Tool) -> bool:
+    """Whether it is the tool of the answer, whose schema is in the settings."""
+    return prepared.answer is not None and tool.name == ANSWER_TOOL
 
 
 def release_fingerprint(prepared: PreparedRun) -> Json:

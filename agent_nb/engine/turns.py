@@ -17,6 +17,7 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.core.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
 from agent_nb.core.messages import AS_TEXT, Message, Text, ToolCall, Usage, user
+from agent_nb.core.run_settings import answer_form
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
@@ -24,7 +25,7 @@ from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
-from agent_nb.prompts import prompt_text
+from agent_nb.prompts import ANSWER_TOOL, prompt_text
 from agent_nb.providers.base import (
     Accepted,
     CallPiece,
@@ -46,6 +47,8 @@ LONGEST_WAIT = 60.0
 """Longest `retry_after` in seconds that is accepted after a fault."""
 LIMIT_SECONDS = 120.0
 """Total seconds that one run waits for rate limits."""
+ANSWER_TRIES = 2
+"""How often the model is asked again for an answer that is missing or does not fit its type."""
 REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
 _LONGEST = 200
 _SPAN = 2000
@@ -148,6 +151,9 @@ class Turns:
         """Calls without a result, by event id."""
         self._retries = Retries()
         self._reminded = False
+        self.answer: Any = None
+        """The answer as JSON, if it has a type."""
+        self._missing_answers = 0
         self.gate = DataGate(prepared.run_input) if prepared.settings.data else None
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.run_input.question)
@@ -155,10 +161,10 @@ class Turns:
     async def run(self, runner: ToolRunner, facts: RequestFacts) -> ev.Reason:
         """Run turns until the model is done; return why the run ended."""
         self._runner, self._facts = runner, facts
-        most, cut = self._prepared.settings.limits.steps, False
+        most, cut, typed = self._prepared.settings.limits.steps, False, self._prepared.answer is not None
         for number in range(1, most + 1):
             if summing_up := number == most > 1:
-                self.add(user(prompt_text("sum_up"), requests=0))
+                self.add(user(prompt_text("no_answer" if typed else "sum_up"), requests=0))
             turn = await self._turn(number, summing_up)
             self.add(turn.message)
             if turn.stop == "refusal":
@@ -166,13 +172,42 @@ class Turns:
             cut_before, cut = cut, was_cut(turn, self._prepared.toolbox)
             if cut_before and cut:
                 return "max_tokens"
-            if turn.message.tool_calls and number < most:
+            if turn.message.tool_calls and (number < most or self._gives_answer(turn)):
                 self.add(await self._results(turn.message.tool_calls, cut))
+                if self._has_answered():
+                    return "end_turn"
+            elif typed and number < most and turn.stop == "end_turn":
+                self._has_answered(missing=True)
+                if number < most - 1:  # the last turn asks for it anyway
+                    self.add(user(prompt_text("no_answer"), requests=0))
             elif number < most - 1 and self._must_call(turn):
                 self.add(user(prompt_text("not_called"), requests=0))
             elif turn.stop in ("end_turn", "max_tokens"):
-                return "max_steps" if summing_up else turn.stop
+                return "max_steps" if summing_up or (typed and turn.stop == "end_turn") else turn.stop
         return "max_steps"
+
+    def _gives_answer(self, turn: Turn) -> bool:
+        """Whether the turn only gives the answer, which is checked even in the last turn."""
+        return bool(self._prepared.answer) and all(
+            call.name == ANSWER_TOOL for call in turn.message.tool_calls
+        )
+
+    def _has_answered(self, *, missing: bool = False) -> bool:
+        """Whether an answer was accepted. Ends the run after too many that were `missing` or did not fit the type."""
+        if (kind := self._prepared.answer) is None:
+            return False
+        events = self._journal.events
+        ids = {event.call_id for event in events.of(ev.ToolStarted) if event.name == ANSWER_TOOL}
+        ends = [event for event in events.of(ev.ToolFinished) if event.call_id in ids]
+        if accepted := {end.call_id for end in ends if end.ok}:
+            args = next(event.args for event in events.of(ev.ToolReady) if event.call_id in accepted)
+            self.answer = kind.value_of(args)
+            return True
+        self._missing_answers += missing
+        if len(ends) + self._missing_answers > ANSWER_TRIES:
+            why = "the model ended without one" if missing else ends[-1].summary.rstrip(".")
+            raise EndRun("failed", f"There is no answer of the type `{answer_form(kind.schema)}`: {why}.")
+        return False
 
     def _must_call(self, turn: Turn) -> bool:
         """Whether a small model answered without calling the tool it was asked to use; True at most once per run."""
@@ -304,10 +339,13 @@ class Turns:
             facts=replace(self._facts, summing_up=summing_up),
             without=self.window.without,
             takes=self._takes,
+            answer=ANSWER_TOOL if self._prepared.answer else "",
         )
 
     def _takes(self, call: ToolCall) -> bool:
-        """Whether to run a call that the model wrote as text: it is valid and not a quotation."""
+        """Whether to run a call that the model wrote as text: it is valid and not a quotation, or gives the answer."""
+        if self._prepared.answer and call.name == ANSWER_TOOL:
+            return True  # it has no effect, and its numbers are those of results
         try:
             self._prepared.toolbox.prepare(call)
         except ToolError:

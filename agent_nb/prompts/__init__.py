@@ -16,6 +16,8 @@ CUT_CALL = (
 CUT_CALL_HINT = (
     "Send less at once: create a long file with its first part only, then add the other parts with edits."
 )
+ANSWER_TOOL = "final_answer"
+"""The tool with which the model ends a run whose answer has a type."""
 _FOLDER = Path(__file__).parent
 _IN_SANDBOX = {"$only": ", and nothing else", "$no_loading": ", nothing loaded from elsewhere"}
 """Placeholders and their values, unless the live preview may use the network."""

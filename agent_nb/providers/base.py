@@ -99,6 +99,8 @@ class Request:
     """Optional parameters to omit: the vendor refused them earlier in this run."""
     takes: Callable[[ToolCall], bool] = takes_none
     """Whether to run a call that the model wrote into its text."""
+    answer: str = ""
+    """The tool that ends the run with an answer of a type; empty if the answer is text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -301,6 +301,7 @@ class ChatProvider(StreamingProvider):
             lambda call: request.takes(translation.original_call(call)),
             prefix,
             allows_more=self.lean,
+            answer=request.answer,
         )
         return lambda pieces: restore(reader.read(pieces))
 

@@ -32,6 +32,7 @@ _LONGEST_HEAD = 300
 _COMPLETIONS = [f'```json\n<tool_call>\n{{{{"{key}": "x", "arguments": {{"' for key in _NAME_KEYS]
 """Complete heads. A text may still become a head if the end of one of these completes it."""
 _CLOSING = re.compile(r"\}{0,2}\s*(?:</tool(?:s|_call)>\s*)?(?:```\s*)?")
+_FENCED = re.compile(r"```\w*+\s*+(?=\{)|\A\s*+(?=\{)")
 _TOOLS = re.compile(r"<tools>[^<]*</tools>")
 """The tools as the server listed them, which some models repeat before each call."""
 _KEYS = frozenset((*_NAME_KEYS, *_ARGUMENTS_KEYS, "id", "type"))
@@ -47,11 +48,19 @@ class WrittenCalls:
     """Filters one answer. A text that begins with a call is streamed as that call."""
 
     def __init__(
-        self, names: Collection[str], takes: Takes, prefix: str = "", *, allows_more: bool = False
+        self,
+        names: Collection[str],
+        takes: Takes,
+        prefix: str = "",
+        *,
+        allows_more: bool = False,
+        answer: str = "",
     ) -> None:
         self._names, self._takes, self._prefix = names, takes, f"text_call_{prefix}"
         self._allows_more = allows_more
         """Whether text may follow a call. It is dropped: it was written before there was a result."""
+        self._answer = answer
+        """The tool that ends the run with an answer of a type."""
         self._text: list[str] = []
         self._head: str | None = ""
         """Buffered text that may still become the head of a call; None once decided."""
@@ -129,7 +138,15 @@ class WrittenCalls:
         if self._first and not self._object.has_ended and turn.stop == "max_tokens":
             # Truncated, which the engine reports to the model.
             return (ToolCall(self._id(1), self._first, streamed, written=True),), ""
-        return (), ""
+        return self._answer_in(text)
+
+    def _answer_in(self, text: str) -> tuple[tuple[ToolCall, ...], str]:
+        """The last JSON object in a fence, or the whole text if it is one, as a call of the tool for the answer."""
+        starts = [match.start() for match in _FENCED.finditer(text)] if self._answer else []
+        if not starts or not (entry := _object_at(text, starts[-1])):
+            return (), ""
+        arguments = json.dumps(entry[0], ensure_ascii=False)
+        return (ToolCall(self._id(1), self._answer, arguments, written=True),), text[: starts[-1]].strip()
 
     def _id(self, place: int) -> str:
         return f"{self._prefix}{place}"

@@ -1,7 +1,7 @@
 """What the forms of a run read of it. `Run`, which is above this package, has more."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from agent_nb._base.wire import Json
 from agent_nb.core.annotations import Annotation
@@ -30,6 +30,8 @@ class FinishedRun(Protocol):
     def error(self) -> str | None: ...
     @property
     def text(self) -> str: ...
+    @property
+    def plain_answer(self) -> Any: ...
     @property
     def html(self) -> str | None: ...
     @property

@@ -17,6 +17,7 @@ from typing import Any, assert_never
 
 from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
+from agent_nb._base.table import Table
 from agent_nb.core.bound_pages import LOADERS, bound_pages
 from agent_nb.core.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
@@ -28,6 +29,7 @@ from agent_nb.pages.preview import (
     framed_page,
     still_frame_attributes,
 )
+from agent_nb.render.answer import shown_answer
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, image_data, plain_html, text_of
 from agent_nb.render.safe_markdown import link, to_html, with_code
@@ -293,7 +295,7 @@ def _colour(kind: str) -> str:
 
 def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
     pages, code = _pages(run, image), _code(run)
-    log = _log(rows, folds=bool(pages))
+    log = _log(rows, shown_answer(run), folds=bool(pages))
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
@@ -305,11 +307,12 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> st
     )
     selected = _chosen_page(run) if pages else len(labels) - 1
     tone = "err" if run.failed_check else ENDINGS[run.reason].tone
+    code_style = _sheet("frozen_code") if "anb-step" in log or "anb-plain" in log else ""
     error = "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
     return (
         f"{_title_line(run.name, ending(run))}"
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">\n'
-        f"<style>{_style(len(labels) if several else 0)}{_sheet('frozen_code') if 'anb-step' in log else ''}</style>\n"
+        f"<style>{_style(len(labels) if several else 0)}{code_style}</style>\n"
         f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">\n'
         f"{head(run.name, facts(run))}\n{error}{_tabs(labels, selected) if several else ''}{body}"
         f"{_foot(run)}</form></div>"
@@ -469,7 +472,7 @@ def _code(run: FinishedRun) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(rows: Sequence[Row], *, folds: bool) -> str:
+def _log(rows: Sequence[Row], typed: Table | None, *, folds: bool) -> str:
     """Render the transcript as one fold between the attached images and the final text, which stay visible."""
     images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
@@ -487,6 +490,7 @@ def _log(rows: Sequence[Row], *, folds: bool) -> str:
     if ran_code and not folds:
         log = folded
     answer = "".join(map(row_html, rows[end:]))
+    answer += f'<div class="anb-plain">{typed._repr_html_()}</div>' if typed else ""
     if ran_code and answer:
         answer = f'<div class="anb-answer">{answer}</div>'
     if names := names_left(rows):

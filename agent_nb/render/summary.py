@@ -136,8 +136,9 @@ def subscript(run: FinishedRun, path: str, mapping: str = "files") -> str:
 
 def result_expression(run: FinishedRun) -> str:
     """Return the Python expression of the result in backticks, with its size and a note on unfinished files."""
-    if not run.files:
+    if not run.files or run.plain_answer is not None:
         attribute = "text" if run.text else "error" if run.error else "events"
+        attribute = attribute if run.plain_answer is None else "answer"
         return f"`{run.name}.{attribute}`{_unfinished_note(run)}"
     path = run.files.entry or next(iter(run.files))
     other_files = len(run.files) - 1

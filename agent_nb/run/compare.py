@@ -17,6 +17,7 @@ from agent_nb.core.messages import Usage
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
+from agent_nb.render.answer import answer_fields, entry_text
 from agent_nb.render.summary import count, dollars, duration, plural
 from agent_nb.run.record import RunRecord
 
@@ -27,6 +28,7 @@ _LONGEST_SHOWN = 60
 Check = str | Callable[[Any], object]
 """An expression that uses `run`, `files`, `html` or `text`, or a function of the run."""
 Checks = Mapping[str, Check] | Iterable[Check]
+_LABELS = ("run", "number", "prompt")
 COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]
 _MOST_LINES = 40
 _MOST_ROWS = 200
@@ -113,6 +115,8 @@ class Figures:
 
     usage: Usage
     row: Json
+    answer: Json
+    """The fields of an answer with a type."""
 
     @classmethod
     def of(cls, run: RunRecord) -> "Figures":
@@ -129,7 +133,10 @@ class Figures:
             "bytes": sum(map(run.files.size, run.files)),
             "closeness": run.checks[-1].closeness if run.checks else None,
         }
-        return cls(usage=run.usage, row=row)
+        taken = {*row, *_LABELS}
+        fields = answer_fields(run.plain_answer)
+        answer = {f"answer_{name}" if name in taken else name: value for name, value in fields.items()}
+        return cls(usage=run.usage, row=row, answer=answer)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -149,10 +156,15 @@ class Comparison:
         """
         rows = []
         for number, name in enumerate(self.names, 1):
-            labels = {"run": name, "number": number, "prompt": self.prompts[number - 1]}
+            labels = dict(zip(_LABELS, (name, number, self.prompts[number - 1]), strict=True))
             checked = self.checked[number - 1] if self.checked else {}
-            rows.append({**labels, **self.figures[number - 1].row, **checked})
+            answer = {**dict.fromkeys(self._answer_names), **self.figures[number - 1].answer}
+            rows.append({**labels, **self.figures[number - 1].row, **answer, **checked})
         return rows
+
+    @property
+    def _answer_names(self) -> list[str]:
+        return list(dict.fromkeys(name for figures in self.figures for name in figures.answer))
 
     def table(self) -> Table:
         """The table to display. Omits the prompt and settings that all runs share, and closeness if no run has it.
@@ -165,7 +177,10 @@ class Comparison:
         same = {name for name in ("prompt", *COMPARED) if len({row[name] for row in rows}) < 2}
         same |= {"closeness"} if all(row["closeness"] is None for row in rows) else set()
         checks = self.checked[0] if self.checked else ()
-        columns = [*_COLUMNS, *(_Column(name, safe_text(name), _checked) for name in checks)]
+        answers = (
+            _Column(name, safe_text(name), _answer) for name in self._answer_names if name not in checks
+        )
+        columns = [*_COLUMNS, *answers, *(_Column(name, safe_text(name), _checked) for name in checks)]
         columns = [column for column in columns if column.key not in same]
         visible_rows = [{**row, "reason": (row["reason"], row["error"])} for row in rows[:_MOST_ROWS]]
         cells = [[column.cell(row[column.key]) for column in columns] for row in visible_rows]
@@ -259,6 +274,10 @@ def _ending(value: tuple[Reason, str | None]) -> str:
     return ENDINGS[reason].words + (f": {_short(error)}" if error else "")
 
 
+def _answer(value: Any) -> str:
+    return "" if value is None else _short(entry_text(value))
+
+
 def _checked(value: bool | str) -> str:
     return value if isinstance(value, str) else "yes" if value else "no"
 
@@ -309,7 +328,7 @@ def assert_same(one: RunRecord, other: RunRecord) -> None:
 
 
 def _differences(one: RunRecord, other: RunRecord) -> Iterator[str]:
-    for name in ("prompt", "model", "reason", "error"):
+    for name in ("prompt", "model", "reason", "error", "plain_answer"):
         before, after = getattr(one, name), getattr(other, name)
         if before != after:
             yield f"{name}: {before!r}, then {after!r}"

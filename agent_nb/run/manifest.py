@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from agent_nb._base.secrets import masked_line, safe_text
+from agent_nb._base.secrets import mask_json, masked_line, safe_text
 from agent_nb._base.text import fenced, sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.events import ApprovalResolved, TurnFinished
 from agent_nb.core.messages import sent_fields
 from agent_nb.core.run_settings import SETTINGS
+from agent_nb.render.answer import entry_text
 from agent_nb.render.safe_markdown import as_text, code_span
 from agent_nb.run.record import RunRecord
 
@@ -27,6 +28,7 @@ def manifest_of(run: RunRecord) -> Json:
         "model": run.model,
         "model_returned": model_returned(run),
         "reason": run.reason,
+        "answer": mask_json(run.plain_answer),
         "started": run.started.isoformat() if run.started else None,
         "ended": run.ended.isoformat() if run.ended else None,
         "settings": run.settings,
@@ -110,6 +112,7 @@ def _result(run: RunRecord, facts: Json) -> str:
         "[Write: what it is used for.]",
         *(f"File {code_span(path)}, SHA-256 `{digest}`." for path, digest in hashes.items()),
         f"Edited by hand after the run: {', '.join(map(code_span, facts['edited_by_hand'])) or 'nothing'}.",
+        *([f"Answer: {code_span(entry_text(run.plain_answer))}."] if run.settings.get("answer") else []),
         _approvals(facts["approvals"]),
         f"Page checks by the model: {len(run.checks)}, "
         f"with console errors: {sum(bool(check.errors) for check in run.checks)}.",

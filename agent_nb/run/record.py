@@ -1,11 +1,13 @@
 """The fields of a run and the values computed from them. `Run` adds methods that use other modules."""
 
 import heapq
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.wire import Json
@@ -15,6 +17,7 @@ from agent_nb.core.messages import Message, Thinking, ToolResult, ToolSpec, Tool
 from agent_nb.core.run_settings import READING_TOOLS, had_data
 from agent_nb.files import Files, lost_files
 from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
+from agent_nb.prompts import ANSWER_TOOL
 from agent_nb.run.supported_numbers import AnswerNumber, AnswerSources, answer_numbers
 from agent_nb.tools.toolbox import BUILT_IN_NAMES
 
@@ -110,6 +113,11 @@ class RunRecord:
         return next(filter(None, answers), "")
 
     @cached_property
+    def plain_answer(self) -> Any:
+        """The answer of a run whose answer has a type, as JSON; None if there is none."""
+        return next((event.answer for event in self.events.of(ev.RunFinished)), None)
+
+    @cached_property
     def thinking(self) -> str:
         """The model's visible thinking."""
         parts = [part for message in self.own_messages for part in message.parts]
@@ -152,15 +160,18 @@ class RunRecord:
     @cached_property
     def answer_numbers(self) -> tuple[AnswerNumber, ...]:
         """Numbers in the answer, in order: supported by an output of the run, or unsupported."""
+        return answer_numbers(self.text, self._number_sources)
+
+    @property
+    def _number_sources(self) -> AnswerSources:
         earlier = (*chain.from_iterable(self.replaced), *self.messages[: self.history])
-        sources = AnswerSources(
+        return AnswerSources(
             events=self.events,
             earlier=earlier,
             own=self.own_messages,
             call_ids=self._call_ids,
             had_data=had_data(self.settings),
         )
-        return answer_numbers(self.text, sources)
 
     @property
     def unsupported(self) -> tuple[str, ...]:
@@ -168,12 +179,19 @@ class RunRecord:
 
         Empty for a run without data whose code has printed nothing.
         """
-        return tuple(dict.fromkeys(number.text for number in self.answer_numbers if not number.call_id))
+        typed = () if self.plain_answer is None else self._numbers_of_answer
+        numbers = (*self.answer_numbers, *typed)
+        return tuple(dict.fromkeys(number.text for number in numbers if not number.call_id))
+
+    @cached_property
+    def _numbers_of_answer(self) -> tuple[AnswerNumber, ...]:
+        return answer_numbers(json.dumps(self.plain_answer, indent=1), self._number_sources)
 
     @property
     def ran_code(self) -> bool:
         """Whether code ran: Python, a tool of the user's own or of a server, or a command of an outside agent."""
         tools = {tool.name for tool in self.tools} - READING_TOOLS - BUILT_IN_NAMES
+        tools -= {ANSWER_TOOL} if self.settings.get("answer") else set()
         calls = {event.call_id for event in self.events.of(ev.ToolStarted) if event.name in tools}
         calls |= {event.call_id for event in self.events.of(ev.ToolReady) if "command" in event.args}
         started = {event.call_id for event in self.events.of(ev.ToolRunning)}

@@ -3,7 +3,8 @@
 import json
 import os
 from collections.abc import Collection, Generator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from agent_nb.run.moments import changes_back_to, sort_annotations
 from agent_nb.run.record import RunRecord
 from agent_nb.run.run_writer import run_file
 from agent_nb.run.turn_requests import request_of
+from agent_nb.tools.answer import AnswerType
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -31,6 +33,17 @@ class Run(RunRecord):
     """The result of one run: files, text, events, usage, cost, and how it ended."""
 
     variants: tuple["Run", ...] = ()
+    answer_type: AnswerType | None = field(default=None, compare=False)
+    """The type of `answer`. A loaded or replayed run has none, so that no file decides what is built."""
+
+    @cached_property
+    def answer(self) -> Any:
+        """The answer of a run whose answer has a type (`--as`); None without one.
+
+        It is a value of that type. In a loaded or replayed run it is plain JSON.
+        """
+        plain = self.plain_answer
+        return plain if self.answer_type is None or plain is None else self.answer_type.read(plain)
 
     @property
     def manifest(self) -> Json:
@@ -161,6 +174,10 @@ class Run(RunRecord):
         `agent_nb.load` reads it, and `agent_nb.replay` plays it.
         """
         return write_own(path, run_file(self), overwrite=overwrite, shared=False)
+
+    def __getstate__(self) -> Json:
+        """A pickle has the plain answer: its type may not exist where it is loaded."""
+        return {**vars(self), "answer_type": None, "answer": self.plain_answer}
 
     def __await__(self) -> Generator[None, None, "Run"]:
         """Let `await hero` work both while a background run is in progress and after it has ended."""

@@ -277,7 +277,7 @@ class _RunReading:
 
 
 def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
-    placeholders: Json = {"events": [], "messages": [], "replaced": [], "variants": []}
+    placeholders: Json = {"events": [], "messages": [], "replaced": [], "variants": [], "answer_type": None}
     run: Run = replace(
         from_wire(Run, {**wire, **placeholders}),
         events=variant.events.packed(),

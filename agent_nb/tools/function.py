@@ -15,7 +15,7 @@ import sys
 import textwrap
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any, Literal, overload
 
@@ -242,16 +242,46 @@ def _class(kind: type) -> Reader | None:
         required = [
             item.name for item in init_fields if item.default is MISSING and item.default_factory is MISSING
         ]
-        return _object(kind, [item.name for item in init_fields], required)
+        hints = typing.get_type_hints(kind, include_extras=True)
+        return object_reader(kind, {item.name: hints[item.name] for item in init_fields}, required)
     if typing.is_typeddict(kind):
-        names, required_keys = list(typing.get_type_hints(kind)), getattr(kind, "__required_keys__", ())
-        return _object(kind, names, [name for name in names if name in required_keys])
+        hints, required_keys = (
+            typing.get_type_hints(kind, include_extras=True),
+            getattr(kind, "__required_keys__", ()),
+        )
+        return object_reader(kind, hints, [name for name in hints if name in required_keys])
+    if hasattr(kind, "model_json_schema"):
+        return _pydantic(kind)
     return None
 
 
-def _object(kind: type, names: list[str], required: list[str]) -> Reader:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    readers = {name: reader(hints[name]) for name in names}
+def _pydantic(kind: Any) -> Reader:
+    """Return the reader of a pydantic model, without importing pydantic."""
+    try:
+        schema = kind.model_json_schema()
+    except Exception as error:  # one class for each version of pydantic
+        raise TypeError(f"is annotated {kind.__name__}, which has no JSON schema: {error}") from None
+    return Reader(_without_refs(schema, schema.get("$defs", {})), kind.model_validate)
+
+
+def _without_refs(schema: Any, definitions: Json, inside: tuple[str, ...] = ()) -> Any:
+    """Replace references by their definitions: they hold only at the root, and this schema may be part of another."""
+    if isinstance(schema, list):
+        return [_without_refs(item, definitions, inside) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if not isinstance(path := schema.get("$ref"), str):
+        items = ((key, item) for key, item in schema.items() if key != "$defs")
+        return {key: _without_refs(item, definitions, inside) for key, item in items}
+    name = path.removeprefix("#/$defs/")
+    if name in inside:
+        raise TypeError(f"is annotated {name}, which contains itself: it has no finite schema.")
+    return _without_refs(definitions[name], definitions, (*inside, name))
+
+
+def object_reader(kind: Callable[..., Any], hints: Mapping[str, Any], required: list[str]) -> Reader:
+    """Return the reader of an object that `kind` builds from its fields."""
+    readers = {name: reader(hint) for name, hint in hints.items()}
     schema = object_schema({name: entry.schema for name, entry in readers.items()}, required)
     return Reader(
         schema, lambda value: kind(**{name: readers[name].read(item) for name, item in value.items()})
@@ -296,7 +326,7 @@ def _unsupported(annotation: Any) -> TypeError:
     name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
     return TypeError(
         f"is annotated {name}, which has no JSON schema: use str, int, float, bool, list, dict, Literal,"
-        " an Enum, a dataclass or a TypedDict of those."
+        " an Enum, a dataclass, a TypedDict or a pydantic model of those."
     )
 
 

@@ -5,6 +5,7 @@ import contextlib
 import copyreg
 import inspect
 import json
+import math
 import re
 import sys
 import threading
@@ -92,7 +93,13 @@ class Toolbox:
         return box
 
     def without(self, names: Collection[str]) -> "Toolbox":
-        box = Toolbox(tool for tool in self if tool.name not in names)
+        return self._with(tool for tool in self if tool.name not in names)
+
+    def plus(self, tool: Tool) -> "Toolbox":
+        return self._with((*self, tool))
+
+    def _with(self, tools: Iterable[Tool]) -> "Toolbox":
+        box = Toolbox(tools)
         box._is_default, box._is_lean, box._sends_types = self._is_default, self._is_lean, self._sends_types
         return box
 
@@ -226,7 +233,7 @@ copyreg.pickle(Tool, _reduce)
 
 def _parse(arguments: str) -> Json:
     try:
-        args = json.loads(arguments, parse_constant=_refuse_constant)
+        args = json.loads(arguments, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         excerpt = arguments[max(0, error.pos - 30) : error.pos + 30]
         raise _invalid(f"{error.msg} at character {error.pos}, near {excerpt!r}") from None
@@ -249,6 +256,10 @@ def _invalid(why: str) -> ToolError:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON value")
+
+
+def _finite(number: str) -> float:
+    return float(number) if math.isfinite(float(number)) else _refuse_constant(number[:40])
 
 
 def _error_text(error: Exception) -> str:

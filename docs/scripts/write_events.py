@@ -33,6 +33,7 @@ ALIASES = {
     "BoundKind": BoundKind,
 }
 PLAIN: dict[Any, str] = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "string"}
+PLAIN[Any] = "unknown"
 NAMED: list[tuple[Any, str]] = [
     (events.Json, "Json"),
     (events.MimeBundle, "MimeBundle"),

@@ -119,6 +119,9 @@ const TRANSCRIPT = {
 		events: [...started(), { type: "thinking_delta", text: WORDS }, say(`${WORDS} \`${LONG}\``)],
 		press: [["summary", "Thought"]],
 	},
+	"an answer with a type": {
+		events: [...started(), say(WORDS), finished("end_turn", null, { answer: { [LONG]: WORDS, p: 0.01 } })],
+	},
 	"a text in Markdown": {
 		events: [
 			...started(),

@@ -68,6 +68,7 @@ export interface RunFinished extends BaseEvent {
 	seconds: number;
 	error: string | null;
 	other_models: string[];
+	answer: unknown;
 }
 
 export interface TurnStarted extends BaseEvent {

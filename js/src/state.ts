@@ -89,6 +89,8 @@ export class VariantState {
 	at = 0;
 	reason: Reason | null = null;
 	error: string | null = null;
+	/** The answer, if it has a type. */
+	answer: unknown = null;
 	rows: readonly Row[] = [];
 	/** Number of rows created, including withdrawn ones; used for their keys. */
 	made = 0;
@@ -320,10 +322,11 @@ function endWriting(state: VariantState, { call_id, code }: ToolFinished): Varia
 }
 
 function finish(before: VariantState, event: RunFinished): VariantState {
-	const { usage, cost, seconds: at, reason, error } = event;
+	const { usage, cost, seconds: at, reason, error, answer = null } = event;
 	const state = close(before);
 	const rows = state.rows.map((row) => (row.kind === "tool" ? stopToolRow(row) : row));
 	const phase = ENDINGS[reason].words;
 	const files = endDrafts(state.files);
-	return { ...state, phase, rows, files, usage, cost, at, reason, error, busy: false, estimated: false };
+	const end = { phase, rows, files, usage, cost, at, reason, error, answer };
+	return { ...state, ...end, busy: false, estimated: false };
 }

@@ -42,7 +42,7 @@ DemoProvider.__init__.__kwdefaults__["pace"] = 0
     "pages",
     [
         ("docs/start.md", "docs/how-to/iterate.md", "docs/how-to/share.md", "docs/how-to/variants.md"),
-        ("docs/how-to/compute.md", "docs/how-to/models.md"),
+        ("docs/how-to/compute.md", "docs/how-to/answers.md", "docs/how-to/models.md"),
         ("docs/how-to/approvals.md", "docs/how-to/scripts.md", "docs/how-to/tools.md"),
         ("docs/internals/write-a-provider.md",),
         ("docs/internals/write-a-plugin.md",),

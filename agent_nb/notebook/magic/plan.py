@@ -56,6 +56,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.answer import AnswerType, answer_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,7 @@ class CellInput:
     pace: float
     viewer: PageViewer | None
     bindings: Bindings
+    answer: AnswerType | None
 
     def replay(self, server_tools: Sequence[Tool]) -> CellPlan | None:
         """The plan that plays a cassette of this request; None if there is none."""
@@ -123,6 +125,7 @@ class CellInput:
             tools=tools,
             approve=self.rules.approve(approve),
             middleware=middleware_in_use(self.session).values(),
+            answer=self.answer,
         )
         bound_page = BoundPage(self.bindings, is_in_prompt=True) if self.bindings else None
         return (
@@ -200,6 +203,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
         pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
         viewer=_viewer(session, bindings, is_shown=watched and not options.plain),
         bindings=bindings,
+        answer=answer_type(options.answer, session.namespace) if options.answer else None,
     )
     servers = [name for name in options.tools if is_server(name)]
     if replayed := await off_loop(cell_input.replay, absent_tools(servers)):

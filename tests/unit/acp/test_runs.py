@@ -309,6 +309,7 @@ async def test_effort_is_a_config_option(fake):
         (lambda: Agent("acp:fake", limits=Limits(steps=3)), "cannot be enforced"),
         (lambda: Agent("acp:fake", limits=Limits(usd=1)), "no budget can be enforced"),
         (lambda: Agent("acp:fake").with_data("schema"), "reads files on this machine on its own"),
+        (lambda: Agent("acp:fake", answer="slope: float"), "a type of the answer .* cannot be enforced"),
     ],
 )
 async def test_what_an_agent_cannot_keep_is_refused(fake, change, why):

@@ -69,6 +69,7 @@ overrides = {
     "executed": st.none() | json_objects,
     "output": st.none() | json_objects,
     "outputs": st.lists(json_objects, max_size=2).map(tuple),
+    "answer": json_values,
     "patch": st.none()
     | st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.text(max_size=9)), max_size=2).map(tuple),
 }

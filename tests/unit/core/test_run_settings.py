@@ -31,6 +31,7 @@ VALUES = {
     "stack": "vue",
     "data": "schema",
     "bind": {"sales": "pandas.DataFrame", "labels": "filled by the page"},
+    "answer": {"type": "object", "properties": {"slope": {"type": "number"}}},
     "window": 8_000,
     "lean": True,
     "instructions": "Be brief.",

@@ -27,6 +27,7 @@ import { createFixCard } from "./fix-card.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow, lineCounts } from "./tool-row.ts";
+import { createTypedAnswer } from "./typed-answer.ts";
 
 export function createTimeline(context: Context): BodyView {
 	const promptImages = createPromptImages();
@@ -46,6 +47,7 @@ export function createTimeline(context: Context): BodyView {
 	const end = createEnd(context);
 	const leftNames = createLeftNames(context);
 	const fix = createFixCard(context);
+	const typedAnswer = createTypedAnswer();
 	const waiting = createWaiting();
 	const markNumbers = createNumbers(context, log);
 
@@ -62,6 +64,7 @@ export function createTimeline(context: Context): BodyView {
 			log.classList.toggle("ended", ended);
 			if (leftNames.update(ended ? rows : [])) log.append(leftNames.element);
 			if (fix.update(snapshot)) log.append(fix.element);
+			place(log, typedAnswer.element, typedAnswer.update(snapshot));
 			place(log, suggestions.element, suggestions.update(snapshot));
 			place(log, end.element, end.update(snapshot));
 			markNumbers(snapshot);

@@ -41,6 +41,19 @@ def test_files_that_the_user_took_from_a_run_are_replaced(shell):
     assert shell.names["files"] is shell.names["other"].files
 
 
+def test_a_cell_ends_with_an_answer_of_a_type(shell):
+    shell.run("from dataclasses import dataclass\n@dataclass\nclass Fit:\n    slope: float\nslopes = [1]")
+    assert shell.run(f'%%agent fits {DEMO} --as "list[Fit]" -n 2\nFit a line').ok
+    fits, fit = shell.names["fits"], shell.names["Fit"]
+    assert [variant.answer for variant in fits.variants] == [[fit(1.0)], [fit(1.21)]]
+    assert "`fits.answer`" in bundle(fits)["text/html"].replace("<code>", "`").replace("</code>", "`")
+    for text, why in (("slopes", "`slopes` is of type list, not a type"), ("x: slopes[0]", "is not a type")):
+        assert one_line(shell.run(f'%%agent fits {DEMO} --as "{text}"\nFit a line')).startswith(
+            "UsageError: "
+        )
+        assert why in shell.run(f'%%agent fits {DEMO} --as "{text}"\nFit a line').stderr
+
+
 def test_a_tool_without_annotations_is_an_error_of_one_line(shell):
     shell.run("def roll(sides):\n    return 4")
     cell = shell.run(f"%%agent hero {DEMO} -t roll\nA form")

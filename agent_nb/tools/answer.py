@@ -1,0 +1,143 @@
+"""An answer with a type (`--as`): its schema, and the tool with which the model ends the run."""
+
+import ast
+import json
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from agent_nb._base.text import shortened
+from agent_nb._base.wire import Json, WireError, from_wire
+from agent_nb.core.errors import ConfigError, ToolError
+from agent_nb.core.messages import ToolSpec
+from agent_nb.prompts import ANSWER_TOOL
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.function import Reader, object_reader, reader
+from agent_nb.tools.schema import compile_schema, object_schema
+
+MAX_ANSWER = 100_000
+"""Maximum characters of an answer as JSON."""
+_VALUE = "value"
+"""The argument that contains an answer other than an object."""
+_KINDS = {kind.__name__: kind for kind in (str, int, float, bool, list, dict, tuple, set)}
+_REMEDY = (
+    'Write fields such as "slope: float, p: float", or name a type such as a dataclass or a pydantic model.'
+)
+
+
+@dataclass(frozen=True)
+class AnswerType:
+    kind: Any
+    """A type, or a dict of field names and their types."""
+
+    @cached_property
+    def _reader(self) -> Reader:
+        is_type = not isinstance(self.kind, dict)
+        return reader(self.kind) if is_type else object_reader(dict, self.kind, list(self.kind))
+
+    @property
+    def schema(self) -> Json:
+        return self._reader.schema
+
+    def read(self, value: Any) -> Any:
+        """Convert the JSON form of an answer to the type. A class may refuse values that its schema allows."""
+        return self._reader.read(value)
+
+    def value_of(self, args: Json) -> Any:
+        """The JSON form of the answer in the arguments of a call."""
+        return args if "properties" in self.schema else args[_VALUE]
+
+    def tool(self) -> Tool:
+        is_object = "properties" in self.schema
+        schema = self.schema if is_object else object_schema({_VALUE: self.schema}, [_VALUE])
+        description = "Gives the final answer, whose fields are the arguments, and ends the task."
+        spec = ToolSpec(name=ANSWER_TOOL, description=description, schema=schema)
+        return Tool(spec=spec, run=self._accept, title=lambda args: "answer")
+
+    def _accept(self, args: Json, context: ToolContext) -> ToolOutput:
+        value = self.value_of(args)
+        text = json.dumps(value, ensure_ascii=False)
+        if len(text) > MAX_ANSWER:
+            raise ToolError(f"The answer has {len(text):,} characters; at most {MAX_ANSWER:,} are allowed.")
+        try:
+            self.read(from_wire(Any, value))
+        except WireError as error:
+            raise ToolError(f"The answer {error.why}.") from None
+        return ToolOutput(text="The answer was accepted.", summary=shortened(text, 160))
+
+    def __getstate__(self) -> Json:
+        return {"kind": self.kind}  # a reader cannot be pickled
+
+
+def answer_type(answer: Any, names: Mapping[str, Any] | None = None) -> AnswerType:
+    """Read a type, or the text of `--as`, which may refer to types in `names`. The text is never evaluated."""
+    if isinstance(answer, AnswerType):
+        return answer
+    kind = _parse(answer, names or {}) if isinstance(answer, str) else _type(answer, repr(answer)[:40])
+    result = AnswerType(kind)
+    try:
+        compile_schema(result.tool().spec.schema)
+    except RecursionError:
+        raise ConfigError("The type of the answer contains itself, so it has no finite schema.") from None
+    except (TypeError, NameError, IndexError, ToolError) as error:
+        raise ConfigError(f"The answer {shortened(str(error), 300).rstrip('.')}.") from None
+    return result
+
+
+def _parse(text: str, names: Mapping[str, Any]) -> Any:
+    """Parse one type, or `name: type, ...`, which has the syntax of parameters."""
+    try:
+        tree = ast.parse(text.strip() or "''", mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return {name: _resolve(tree, names) for name, tree in _fields(text).items()}
+    return _resolve(tree, names)
+
+
+def _fields(text: str) -> dict[str, ast.expr]:
+    try:
+        module = ast.parse(f"def answer(*, {text}): pass")
+        fields = module.body[0].args.kwonlyargs  # type: ignore[attr-defined]
+        # Anything else in the text, such as a default or another statement, makes a difference.
+        is_plain = ast.unparse(module) == f"def answer(*, {', '.join(map(ast.unparse, fields))}):\n    pass"
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        is_plain, fields = False, []
+    if not is_plain or not all(field.annotation for field in fields):
+        raise ConfigError(f"The type of the answer, {shortened(text, 60)!r}, cannot be read. {_REMEDY}")
+    return {field.arg: field.annotation for field in fields}
+
+
+def _resolve(tree: ast.expr, names: Mapping[str, Any]) -> Any:
+    match tree:
+        case ast.Constant(value=None):
+            return None
+        case ast.Constant(value=value) if value is Ellipsis:
+            return ...
+        case ast.Name(id=name) if name in _KINDS:
+            return _KINDS[name]
+        case ast.Name(id=name) if name in names:
+            return _type(names[name], f"`{name}`")
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return typing.Union[_resolve(left, names), _resolve(right, names)]  # noqa: UP007 - from two values
+        case ast.Subscript(value=ast.Name(id="Literal"), slice=choices):
+            return _literal(choices)
+        case ast.Subscript(value=ast.Name(id=name), slice=inner) if name in _KINDS:
+            parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            return types.GenericAlias(_KINDS[name], tuple(_resolve(part, names) for part in parts))
+    raise ConfigError(f"`{shortened(ast.unparse(tree), 40)}` is not a type. {_REMEDY}")
+
+
+def _literal(tree: ast.expr) -> Any:
+    try:
+        choices = ast.literal_eval(tree)
+        return Literal[choices]
+    except (ValueError, TypeError):
+        raise ConfigError(f"The choices of `Literal` must be texts and numbers. {_REMEDY}") from None
+
+
+def _type(value: Any, name: str) -> Any:
+    if isinstance(value, type | types.UnionType) or typing.get_origin(value) is not None:
+        return value
+    raise ConfigError(f"{name} is of type {type(value).__name__}, not a type. {_REMEDY}")
