@@ -7,7 +7,6 @@ import pytest
 from agent_nb import Agent, Limits, Run, tool
 from agent_nb.core.errors import ProviderError, RunFailedError
 from agent_nb.core.events import (
-    ApprovalResolved,
     MessageAdded,
     RunFinished,
     TextDelta,
@@ -250,28 +249,6 @@ async def test_a_call_that_ended_before_the_stop_keeps_its_result():
     assert [result.code for result in (found, unknown, cut)] == [None, "UNKNOWN_TOOL", "STOPPED"]
     assert (found.text, found.images) == ("line one\n" + "data " * 100, (image,))
     assert "Tools: look_up, wait_for_ever" in unknown.text
-
-
-async def test_stop_denies_a_pending_approval():
-    asked = asyncio.Event()
-
-    @tool(approval="ask")
-    def shell(command: str) -> str:
-        """Runs a command."""
-        return command
-
-    async def never_answers(request):
-        asked.set()
-        await asyncio.Event().wait()
-
-    handle = Agent(ScriptedProvider([[call("shell", {"command": "ls"})]]), tools=[shell]).start("go")
-    handle.approve_with(never_answers)
-    await asked.wait()
-    handle.stop()
-    run = await handle
-    assert [event.approved for event in of(run, ApprovalResolved)] == [False]
-    assert [event.code for event in of(run, ToolFinished)] == ["STOPPED"]
-    assert run.reason == "stopped"
 
 
 async def test_leaving_the_stream_stops_the_run():
