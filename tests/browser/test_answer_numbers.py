@@ -88,12 +88,6 @@ def test_a_number_leads_to_the_call_that_printed_it(stage: Stage, press: str) ->
     assert "#" not in stage.page.url
 
 
-def test_a_loaded_run_has_its_numbers_from_the_start(stage: Stage) -> None:
-    run = data_run()
-    stage.play(Encoder().encode(run.events), numbers=run.answer_numbers)
-    expect(stage.widget.locator(".anb-number.none")).to_have_count(4)
-
-
 def test_the_answer_begins_with_a_line_if_no_code_was_run(stage: Stage) -> None:
     with ScriptedProvider([[text(ANSWER)]]) as provider:
         run = Agent(provider, tools=[]).run_sync("What of 99.5?")
