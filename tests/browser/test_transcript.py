@@ -50,10 +50,23 @@ def test_a_long_answer_is_folded_and_drawn_when_opened(stage: Stage):
     assert rest.locator(".anb-code").text_content().count("four") + drawn == 70_000
 
 
-def test_a_replay_plays_when_it_is_opened(stage: Stage):
+WATCH = """() => {
+    const { shadowRoot } = document.querySelector('[data-anb-run]');
+    window.seen = { frames: 0, heard: [] };
+    new MutationObserver((records) => {
+        for (const { addedNodes } of records) window.seen.frames += addedNodes.length;
+    }).observe(shadowRoot.querySelector('.anb-page'), { childList: true });
+    for (const node of shadowRoot.querySelectorAll('[aria-live]'))
+        new MutationObserver(() => window.seen.heard.push(node.textContent))
+            .observe(node, { childList: true, characterData: true, subtree: true });
+}"""
+"""Counts the frames of the page that are made, and collects what a screen reader hears."""
+
+
+def test_a_replay_plays_when_it_is_opened_only_adds_to_the_page_and_speaks_at_its_end(stage: Stage):
     from playwright.sync_api import expect
 
-    stage.play(json.loads((RUNS / "site.json").read_text())["events"])
+    stage.play(json.loads((RUNS / "hero.json").read_text())["events"])
     bar = stage.widget.get_by_role("group", name="Replay")
     button = stage.widget.get_by_role("button", name="Replay", exact=True)
     about = bar.get_by_text("This is the run as it happened.")
@@ -64,10 +77,18 @@ def test_a_replay_plays_when_it_is_opened(stage: Stage):
     stage.widget.locator(".anb-item").first.wait_for()
     bar.get_by_role("slider").press("Home")
     expect(bar.locator(".label")).to_have_text("Your prompt")  # and no further: the key has paused it
+    expect(bar.get_by_role("status")).to_have_text("Your prompt")
     bar.get_by_role("slider").press("Escape")
     button.click()
     bar.get_by_role("button", name="Pause").wait_for()
     expect(about).to_be_hidden()
+    stage.page.evaluate(WATCH)
+    bar.get_by_role("combobox", name="Speed").select_option("4")
+    bar.get_by_role("button", name="Play", exact=True).wait_for()
+    expect(bar.locator(".label")).to_have_text("done")
+    assert stage.preview.locator("h1").count() == 1
+    assert stage.page.evaluate("window.seen.frames") <= 1
+    assert stage.page.evaluate("window.seen.heard") == ["done"]
 
 
 def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
