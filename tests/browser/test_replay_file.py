@@ -9,7 +9,7 @@ import pytest
 from agent_nb import Agent
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
-from tests.support.widget_stage import AXE, PATIENCE
+from tests.support.widget_stage import PATIENCE, axe_findings
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154"
@@ -60,12 +60,6 @@ def opened(browser: Any, tmp_path: Path) -> Any:
         context.close()
 
 
-def findings(page: Any) -> list[str]:
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    result = page.evaluate("() => axe.run(document, { iframes: false })")
-    return [found["id"] for found in result["violations"] if found["impact"] in ("serious", "critical")]
-
-
 def sent(page: Any) -> set[str | None]:
     """Why requests to other hosts failed; the browser does not report all that the policy refused."""
     return {request.failure for request in page.asked if request.url.startswith("http")}
@@ -77,7 +71,7 @@ def test_a_replay_opens_on_its_prompt_and_plays(opened: Any):
     page = opened(hostile_run())
     cover = page.locator(".anb-cover")
     expect(cover.locator("p")).to_contain_text("A page</script>")
-    assert findings(page) == []
+    assert axe_findings(page, "html") == []
     cover.get_by_role("button", name="Play").click()
     expect(cover).to_be_hidden()
     page.get_by_text("All is done.").wait_for()
@@ -96,7 +90,7 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     expect(label).to_have_text("Your prompt")
     page.keyboard.press("ArrowRight")  # the slider has the focus
     expect(label).to_have_text("turn 1: the request is sent")
-    assert findings(page) == []
+    assert axe_findings(page, "html") == []
     page.get_by_role("button", name="Request of turn 1").click()
     page.get_by_text("Everything as JSON").click()
     expect(page.locator(".anb-request pre").last).to_contain_text("A page</script>")
@@ -144,7 +138,7 @@ def test_a_replay_of_variants_stops_at_questions(opened: Any):
     play = page.get_by_role("button", name="Play", exact=True)
     play.wait_for()
     expect(cards).to_contain_text("</script><img src=x")
-    assert findings(page) == []
+    assert axe_findings(page, "html") == []
     page.keyboard.press("ArrowRight")  # the replay stays, and the focus goes to the question
     expect(cards).to_be_focused()
     page.keyboard.press("Tab")

@@ -262,18 +262,23 @@ class Stage:
 
 
 def findings(stage: Stage) -> list[str]:
-    """What axe calls serious or critical in the widget, and regions of the same name; not the page in its frame."""
-    if not stage.page.evaluate("() => 'axe' in window"):
-        stage.page.evaluate(AXE.read_text(encoding="utf-8"))
-    result = stage.page.evaluate(
-        """() => {
-            const run = document.querySelector('[data-anb-run]');
-            const roots = [run, ...run.querySelectorAll('*')].map(node => node.shadowRoot).filter(Boolean);
+    return axe_findings(stage.page, "[data-anb-run]")
+
+
+def axe_findings(page: Any, place: str) -> list[str]:
+    """What axe calls serious or critical in an element, and regions of the same name; not what is in frames."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+    result = page.evaluate(
+        """place => {
+            const element = document.querySelector(place);
+            const roots = [element, ...element.querySelectorAll('*')].map(node => node.shadowRoot).filter(Boolean);
             // A change of theme may still be under way, with colours that nobody is meant to read.
             for (const animation of [document, ...roots].flatMap(root => root.getAnimations()))
                 if (animation instanceof CSSTransition) animation.finish();
-            return axe.run(run, { iframes: false, rules: { region: { enabled: false } } });
-        }"""
+            return axe.run(element, { iframes: false, rules: { region: { enabled: false } } });
+        }""",
+        place,
     )
     return [
         f"{found['id']}: {node['target']} {node['failureSummary']}"

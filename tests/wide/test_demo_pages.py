@@ -11,7 +11,7 @@ from agent_nb.demo.brief import read_brief
 from agent_nb.demo.page import build_page, improvement
 from agent_nb.demo.style import choose_style
 from tests.support.demo_kit import PROMPTS
-from tests.support.widget_stage import AXE
+from tests.support.widget_stage import axe_findings
 
 CHROMIUM = shutil.which("chromium")
 pytest_plugins = ["tests.support.widget_stage"]
@@ -65,15 +65,6 @@ def visit(browser: Browser) -> Iterator[Visit]:
     visit.close()
 
 
-def problems(page: Page) -> list[list[str]]:
-    """What axe calls serious or critical, low contrast among it."""
-    page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
-    found = page.evaluate(
-        "axe.run().then(result => result.violations.map(v => [v.impact, v.id, v.nodes[0].html]))"
-    )
-    return [each for each in found if each[0] in ("serious", "critical")]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("prompt", ALL)
 def test_a_page_fits_reads_and_fetches_nothing(
@@ -82,7 +73,7 @@ def test_a_page_fits_reads_and_fetches_nothing(
     for variant in range(3):
         page = visit(page_for(prompt, variant), scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        assert problems(page) == []
+        assert axe_findings(page, "html") == []
     assert visit.troubles == []
     assert visit.requests == []
 
@@ -93,7 +84,7 @@ def test_a_page_fits_reads_and_fetches_nothing(
 )
 def test_every_hue_can_be_read(visit: Visit, hue: str, scheme: Literal["light", "dark"]) -> None:
     prompt = f"A landing page for a {hue} bakery with prices and reviews"
-    assert problems(visit(page_for(prompt), scheme, width=1200)) == []
+    assert axe_findings(visit(page_for(prompt), scheme, width=1200), "html") == []
 
 
 def test_snake_moves_with_the_keys(visit: Visit) -> None:

@@ -6,7 +6,7 @@ from agent_nb.core.errors import ProviderError
 from agent_nb.providers.scripted import call, fail, think
 from agent_nb.render import HTML, first_frame
 from tests.lab.test_frozen import hero, play
-from tests.support.widget_stage import AXE
+from tests.support.widget_stage import axe_findings
 
 pytest_plugins = ["tests.support.widget_stage"]
 
@@ -35,17 +35,7 @@ def forms() -> dict[str, str]:
 
 
 def findings(page) -> list[str]:
-    result = page.evaluate(
-        """() => axe.run(document.querySelector('[data-anb-run]'), {
-            iframes: false, rules: { region: { enabled: false } }
-        })"""
-    )
-    return [
-        f"{found['id']}: {node['target']} {node['failureSummary']}"
-        for found in result["violations"]
-        if found["impact"] in ("serious", "critical")
-        for node in found["nodes"]
-    ]
+    return axe_findings(page, "[data-anb-run]")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -53,7 +43,6 @@ def findings(page) -> list[str]:
 def test_axe_finds_nothing_serious_when_frozen(browser, name: str, scheme: str):
     page = browser.new_page(color_scheme=scheme)
     page.set_content(forms()[name])
-    page.evaluate(AXE.read_text(encoding="utf-8"))
     tabs = page.get_by_role("radio")
     for number in range(max(1, tabs.count())):
         if tabs.count():
@@ -67,7 +56,6 @@ def test_axe_finds_nothing_serious_when_frozen(browser, name: str, scheme: str):
 def test_axe_sees_the_frozen_form(browser):
     page = browser.new_page()
     page.set_content(forms()["done"])
-    page.evaluate(AXE.read_text(encoding="utf-8"))
     page.evaluate("document.querySelector('.anb-frozen').append(document.createElement('button'))")
     assert any(found.startswith("button-name") for found in findings(page))
     page.close()

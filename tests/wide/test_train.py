@@ -3,7 +3,7 @@
 import pytest
 
 from docs.scripts.record_train import RECORDINGS, page_of
-from tests.wide.test_demo_pages import problems
+from tests.support.widget_stage import axe_findings
 from tests.wide.test_demo_pages import pytestmark as pytestmark  # noqa: PLC0414
 from tests.wide.test_demo_pages import visit as visit  # noqa: PLC0414
 
@@ -13,5 +13,5 @@ from tests.wide.test_demo_pages import visit as visit  # noqa: PLC0414
 def test_a_page_fits_reads_and_fetches_nothing(visit, recording, scheme):
     page = visit(page_of(recording), scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert problems(page) == []
+    assert axe_findings(page, "html") == []
     assert (visit.troubles, visit.requests) == ([], [])
