@@ -1,7 +1,5 @@
 """Numbers in the answer of a run that had data, if no code ran: marked, and said above the answer."""
 
-from dataclasses import replace
-
 import pytest
 
 from agent_nb import Agent, Run, tool
@@ -80,13 +78,6 @@ async def test_without_data_no_number_is_marked_and_a_run_that_continues_one_wit
         assert (plain.unsupported, uncomputed_note(plain)) == ((), "")
         later = await agent.run("And now?", base=await answered())
     assert later.unsupported == ("3,412.80", "4.2")
-
-
-async def test_an_outside_agents_own_command_is_code():
-    run = await answered(("run_python", {"code": "f()"}))
-    events = [replace(each, args={"command": "ls"}) if hasattr(each, "args") else each for each in run.events]
-    assert replace(run, events=events, tools=()).ran_code
-    assert not replace(run, tools=()).ran_code
 
 
 @pytest.mark.parametrize(
