@@ -49,6 +49,7 @@ from agent_nb.render.summary import (
 )
 from agent_nb.render.transcript import (
     ROW_STYLES,
+    AnswerNoteRow,
     ImagesRow,
     LineRow,
     Row,
@@ -120,6 +121,8 @@ def row_html(row: Row) -> str:
         case ImagesRow(images=images):
             thumbnails = map(_thumbnail, image_labels(images), (image.data for image in images))
             return f'<p class="anb-given">{" ".join(thumbnails)}</p>'
+        case AnswerNoteRow(title=title):
+            return f'<p class="anb-text"><span class="anb-warn">{html.escape(title)}</span></p>'
         case LineRow():
             return _line(row)
         case _:
@@ -477,7 +480,7 @@ def _log(rows: Sequence[Row], typed: Table | None, *, folds: bool) -> str:
     images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
     end = len(rows)
-    while end and isinstance(rows[end - 1], TextRow | SourcesRow):
+    while end and isinstance(rows[end - 1], TextRow | SourcesRow | AnswerNoteRow):
         end -= 1
     thought = sum(row.seconds for row in rows if isinstance(row, ThinkingRow))
     calls = sum(isinstance(row, ToolRow) for row in rows)

@@ -86,6 +86,13 @@ class LineRow(BaseRow):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNoteRow(LineRow):
+    """A warning that belongs to the answer below it."""
+
+    state: RowState = "warning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ImagesRow(LineRow):
     images: tuple[Thumbnail, ...]
 
@@ -185,7 +192,7 @@ def rows_of(run: FinishedRun) -> tuple[Row, ...]:
     if note := uncomputed_note(run):
         texts = [index for index, row in enumerate(rows) if isinstance(row, TextRow)]
         index = texts[-1] if texts else len(rows)
-        rows.insert(index, LineRow(turn=rows[index].turn if texts else 0, title=note, state="warning"))
+        rows.insert(index, AnswerNoteRow(turn=rows[index].turn if texts else 0, title=note))
     return tuple(rows)
 
 
