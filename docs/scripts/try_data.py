@@ -94,9 +94,9 @@ class Server:
 
 def ask_agent_nb(question: Question, server: Server) -> Answer:
     """A cell in a kernel of its own."""
-    tables = ", ".join(f"{{{{{name}}}}}" for name in question.tables)
+    tables = " and ".join(f"{{{{{name}}}}}" for name in question.tables)
     line = f"%%agent run -m {server.name} -t kernel --approve auto --no-raise --seconds {ANSWER_SECONDS}"
-    sources = (SETUP, "%load_ext agent_nb", f"{line}\n{question.text}\n\n{tables}", RESULT)
+    sources = (SETUP, "%load_ext agent_nb", f"{line}\n{question.text} Use {tables}.", RESULT)
     book = new_notebook(cells=[new_code_cell(source) for source in sources])
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(book, timeout=ANSWER_SECONDS * 2, resources={"metadata": {"path": folder}}).execute()
