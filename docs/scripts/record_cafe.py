@@ -153,6 +153,10 @@ def _record(lesson: Lesson, kernel: Kernel, server: WireServer) -> None:
     for source in before:
         assert kernel.run(source).status == "ok"
     numbers = json.loads(kernel.run(lesson.numbers).stdout.splitlines()[-1])
+    server.plan(reply(Say("Ready.")))
+    kernel.run(
+        "%%agent -m anthropic: --no-save\nAre you there?"
+    )  # so that the time it takes to load the SDK is not recorded
     kernel.run("%reset -f")
     for source in before:
         assert kernel.run(source).status == "ok"

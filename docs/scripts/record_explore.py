@@ -1,4 +1,4 @@
-"""`python -m docs.scripts.record_explore` writes the cassette of lesson 13: a model explores a table.
+"""`python -m docs.scripts.record_explore` writes the cassettes of lesson 13: a model explores a table, then guesses.
 
 As in `record_cafe`, only the tools are real: the code runs in a kernel with the lesson's table.
 """
@@ -68,7 +68,23 @@ EXPLORE = Lesson(
     f"{COMPUTE}\nimport json\nprint()\nprint(json.dumps([f'{{with_temperature:.2f}}', *(f'{{dry_and_wet.loc[True, dry]:.0f}}' for dry in (False, True))]))",
     turns,
 )
+GUESS = Lesson(
+    FOLDER / "13_explore_a_table.ipynb",
+    "guess",
+    "rides = ",
+    "print([])",
+    lambda: [
+        reply(
+            Pause(0.5),
+            Say("In July it rained on 11 days. On these days 6,842 people cycled, about 622 a day."),
+            Tokens(input=2249, cached_write=2170, output=31),
+            **PACE,
+        )
+    ],
+)
+"""The model runs nothing, and its numbers are wrong."""
 
 
 if __name__ == "__main__":
     record_lesson(EXPLORE)
+    record_lesson(GUESS)

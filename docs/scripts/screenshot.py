@@ -4,6 +4,7 @@ python -m docs.scripts.screenshot [NAME...]
 """
 
 import io
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from docs.scripts.execute_notebooks import FOLDER
 from tests.support.lab import (
     Lab,
     open_browser,
@@ -149,6 +151,17 @@ reviews = pd.DataFrame({"id": range(17, 22), "text": texts})"""
     shoot(page, "bound", 2, 3)
 
 
+def take_uncomputed(page: Page, lab: Lab) -> None:
+    """The recorded run of lesson 13 in which the model runs nothing."""
+    cassettes = lab.root / "cassettes"
+    cassettes.mkdir(exist_ok=True)
+    shutil.copy(FOLDER / "cassettes" / "guess.run.jsonl", cassettes)
+    cell = "%%agent guess -t kernel\nHow many people cycled on wet days in July? Look at rides."
+    open_cells(page, lab, "uncomputed", cell)
+    wait_until_done(page)
+    shoot(page, "uncomputed", 1)
+
+
 def take_stage(page: Page, lab: Lab) -> None:
     page.set_viewport_size({"width": 1240, "height": 700})
     blue = "%%agent hero_2 --from hero\nMake it blue."
@@ -190,6 +203,7 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
     "replay": take_replay,
     "bound": take_bound,
     "stage": take_stage,
+    "uncomputed": take_uncomputed,
 }
 
 

@@ -71,6 +71,7 @@ WRONG = {
         "def busiest(rides):\n    return rides.groupby('weekday')['riders'].sum().idxmax()",
         "def per_degree(rides):\n    return 1.0",
         "def share(rides):\n    return round(100 / 7)",
+        "def wet_july(rides):\n    return 11, 6842",
     ),
     "14_a_page_that_talks_to_python": (
         "def unlabelled(reviews, labels):\n    return [review['id'] for review in reviews if review['id'] not in (labels or {})]",
