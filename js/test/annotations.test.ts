@@ -41,6 +41,8 @@ describe("the place of a note", () => {
 		expect(find(note("change 2"))).toEqual([[8, 7]]);
 		expect(find(note(4.5))).toEqual([[5, 4.5]]);
 		expect(find(note("end"))).toEqual([[10, 9]]);
+		const repeated = tapeOf(script(started, turn, turn, { ...turn, step: 2 }));
+		expect(annotatedMoments([note("turn 2")], 0, repeated)[0]?.count).toBe(4);
 	});
 
 	test("is not before the replay begins, nor after it ends", () => {

@@ -234,9 +234,11 @@ function positionOf(tape: Tape, at: Annotation["at"]): Position {
 
 /** Number of events up to `turn 2`, `change 3` or `end`. Changes before the first turn are the run's input files. */
 function countOf({ events, length }: Tape, at: string): number {
-	const [kind, number] = at.split(" ");
-	const type = kind === "turn" ? "turn_started" : "file_changed";
-	const start = events.findIndex((event) => event.type === "turn_started");
-	const places = [...events.keys()].filter((index) => index >= start && events[index]?.type === type);
-	return (places[Number(number) - 1] ?? length - 1) + 1;
+	const [kind, text] = at.split(" ");
+	const number = Number(text);
+	const start = events.findIndex(({ type }) => type === "turn_started");
+	const changes = events.filter(({ type }, index) => type === "file_changed" && index > start);
+	const turn = events.find((event) => event.type === "turn_started" && event.step === number);
+	const event = kind === "turn" ? turn : changes[number - 1];
+	return event ? events.indexOf(event) + 1 : length;
 }
