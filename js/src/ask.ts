@@ -1,6 +1,6 @@
 // The request for a change to a run, from notes on elements of its page and free text, and the cell that makes it.
 
-import { type CellSource, cellSource, isFile, isName, isPath } from "./cell-source.ts";
+import { type CellSource, cellSource, isFile, isPath } from "./cell-source.ts";
 import type { NotebookContext } from "./cells.ts";
 import type { Repeat } from "./events.ts";
 import type { RunEntry } from "./runs.ts";
@@ -71,12 +71,6 @@ export function addToAsk(ask: Ask, line: string): void {
 	const lines = ask.text.trim().split("\n").filter(Boolean);
 	if (!lines.includes(line)) lines.push(line);
 	Object.assign(ask, { text: lines.join("\n"), focus: "text" });
-}
-
-/** An empty request that continues the run of a cell that was just inserted. */
-export function askAfter(cell: string): Ask {
-	const [, base = ""] = /^%%\S+ (\S+)/.exec(cell) ?? [];
-	return isName(base) ? { ...newAsk(), base } : newAsk();
 }
 
 /** The next cell, or null if the request is empty or cannot be written as a cell. */

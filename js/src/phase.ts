@@ -1,12 +1,20 @@
-// Phases with seconds counted by the page; the wait before a retry is worded as in `agent_nb/core/phase.py`.
+// What a run does, in words. `phaseText` is the wording of `agent_nb/core/phase.py`; the page adds seconds that it counts.
 
 import type { Event } from "./events.ts";
 
-const WAITING = "waiting for approval, clock paused";
+/** An activity and what it is about: `writing` and `index.html`. */
+export interface Phase {
+	readonly activity: string;
+	readonly subject?: string;
+}
 
-export const ON_YOUR_SERVER = "starting on your server";
+const WAITING: Phase = { activity: "waiting", subject: "for approval, clock paused" };
+
+export const STARTING: Phase = { activity: "starting" };
+export const THINKING: Phase = { activity: "thinking" };
+export const ON_YOUR_SERVER: Phase = { activity: "starting", subject: "on your server" };
 /** A local server may process the first prompt for minutes before it answers. */
-export const READING = "reading the prompt";
+export const READING: Phase = { activity: "reading", subject: "the prompt" };
 
 /** Seconds without an event after which the thinking time is shown. */
 const QUIET = 10;
@@ -16,17 +24,21 @@ export function retrySeconds(remaining: number): number {
 	return Math.max(1, Math.round(remaining));
 }
 
-export function retryPhase(wait: number): string {
-	return `retrying in ${retrySeconds(wait)} s`;
+export function retryPhase(wait: number): Phase {
+	return { activity: "retrying", subject: `in ${retrySeconds(wait)} s` };
+}
+
+export function phaseText({ activity, subject }: Phase): string {
+	return subject ? `${activity} ${subject}` : activity;
 }
 
 /** "running Python" for a call titled "run Python". */
-function running(title: string): string {
-	return `running ${title.replace(/^run /, "")}`;
+function running(title: string): Phase {
+	return { activity: "running", subject: title.replace(/^run /, "") };
 }
 
 /** The phase after an event of a tool call, as in `phase_after`. */
-export function callPhase(phase: string, event: Event): string {
+export function callPhase(phase: Phase, event: Event): Phase {
 	switch (event.type) {
 		case "tool_started":
 			return running(event.title);
@@ -35,7 +47,7 @@ export function callPhase(phase: string, event: Event): string {
 		case "approval_requested":
 			return WAITING;
 		case "approval_resolved":
-			return "running tools";
+			return running("tools");
 		default:
 			return phase;
 	}
@@ -47,25 +59,36 @@ export const WAITS_LONG = 20;
 /** The state needed to compute how long the model has been silent. */
 interface Working {
 	readonly busy: boolean;
-	readonly phase: string;
+	readonly phase: Phase;
 	readonly turn: number;
 	readonly rows: readonly { readonly turn: number }[];
 }
 
 /** Whether the model has sent nothing in this turn yet. */
 export function isWaiting({ busy, phase, turn, rows }: Working): boolean {
-	return busy && (phase === "thinking" || phase === READING) && rows.at(-1)?.turn !== turn;
+	return busy && (phase === THINKING || phase === READING) && rows.at(-1)?.turn !== turn;
 }
 
-export function waitingPhase(silent: number): string {
-	return `waiting for the model, ${duration(silent)}`;
+/** A phase as shown, often with seconds, and for a screen reader, which must not announce every second. */
+export interface TimedPhase {
+	readonly text: string;
+	readonly spoken: string;
+}
+
+export function waitingPhase(silent: number): TimedPhase {
+	return timed("waiting for the model", silent);
 }
 
 /** The phase, with the seconds of silence if the model is working and they exceed the limit. */
-export function quietPhase(state: Working, silent: number): string {
+export function quietPhase(state: Working, silent: number): TimedPhase {
 	const { phase } = state;
-	if ((phase !== "thinking" && phase !== READING) || silent < QUIET) return phase;
-	return phase === "thinking" && isWaiting(state) ? waitingPhase(silent) : `${phase}, ${duration(silent)}`;
+	const text = phaseText(phase);
+	if ((phase !== THINKING && phase !== READING) || silent < QUIET) return { text, spoken: text };
+	return phase === THINKING && isWaiting(state) ? waitingPhase(silent) : timed(text, silent);
+}
+
+function timed(spoken: string, silent: number): TimedPhase {
+	return { text: `${spoken}, ${duration(silent)}`, spoken };
 }
 
 function duration(silent: number): string {

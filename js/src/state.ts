@@ -29,7 +29,7 @@ import {
 	withNamed,
 	withoutDrafts,
 } from "./file-state.ts";
-import { callPhase, ON_YOUR_SERVER, READING, retryPhase } from "./phase.ts";
+import { callPhase, ON_YOUR_SERVER, type Phase, READING, retryPhase, STARTING, THINKING } from "./phase.ts";
 import { stopToolRow, type ToolEvent, ToolRow, toolRowAfter } from "./tool-call.ts";
 
 export { type FileState, textOf, type Version } from "./file-state.ts";
@@ -72,7 +72,7 @@ export type Row = StreamRow | ToolRow | RetryRow | LineRow;
 
 /** The state of a variant; its defaults are those of a run without events. */
 export class VariantState {
-	phase = "starting";
+	phase: Phase = STARTING;
 	model = "";
 	settings: Json = {};
 	/** The images attached to the prompt. */
@@ -88,6 +88,8 @@ export class VariantState {
 	/** The run's clock at the newest event. */
 	at = 0;
 	reason: Reason | null = null;
+	/** Whether the kernel was lost while the run was under way. */
+	cut = false;
 	error: string | null = null;
 	/** The answer, if it has a type. */
 	answer: unknown = null;
@@ -113,7 +115,7 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "run_started":
 			return {
 				...state,
-				phase: event.settings?.server ? ON_YOUR_SERVER : "starting",
+				phase: event.settings?.server ? ON_YOUR_SERVER : STARTING,
 				model: event.model,
 				settings: event.settings,
 				images: event.images ?? [],
@@ -121,9 +123,9 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "turn_started":
 			return startTurn(state, event.step);
 		case "thinking_delta":
-			return stream({ ...state, phase: "thinking" }, "thinking", event.text);
+			return stream({ ...state, phase: THINKING }, "thinking", event.text);
 		case "text_delta":
-			return stream({ ...state, phase: "writing" }, "text", event.text);
+			return stream({ ...state, phase: { activity: "writing" } }, "text", event.text);
 		case "turn_retrying":
 			return retry(state, event);
 		case "note":
@@ -155,7 +157,7 @@ function withPhase(state: VariantState, event: Event): VariantState {
 }
 
 function startTurn(state: VariantState, turn: number): VariantState {
-	const phase = state.phase === ON_YOUR_SERVER ? READING : "thinking";
+	const phase = state.phase === ON_YOUR_SERVER ? READING : THINKING;
 	return { ...close(state), phase, turn, turns: [...state.turns, turn] };
 }
 
@@ -269,7 +271,7 @@ function draftFile(before: VariantState, event: FileDelta): VariantState {
 	// A file that keeps its provisional path starts over with its current text.
 	const becameNamed = old?.unnamed && !unnamed && text.startsWith(old.text);
 	const grows = old !== null && (becameNamed || offset === old.points);
-	const phase = `writing ${event.path || "a file"}`;
+	const phase = { activity: "writing", subject: event.path || "a file" };
 	const state = { ...before, files, phase, epochs: before.epochs + (grows ? 0 : 1) };
 	const draft: FileDraft = {
 		call_id,
@@ -325,7 +327,7 @@ function finish(before: VariantState, event: RunFinished): VariantState {
 	const { usage, cost, seconds: at, reason, error, answer = null } = event;
 	const state = close(before);
 	const rows = state.rows.map((row) => (row.kind === "tool" ? stopToolRow(row) : row));
-	const phase = ENDINGS[reason].words;
+	const phase = { activity: ENDINGS[reason].words };
 	const files = endDrafts(state.files);
 	const end = { phase, rows, files, usage, cost, at, reason, error, answer };
 	return { ...state, ...end, busy: false, estimated: false };

@@ -30,11 +30,11 @@ export class Tape {
 	}
 
 	/** Ends the tape of a run whose kernel is gone, and returns the final state. */
-	cut(phase: string): VariantState {
+	cut(activity: string): VariantState {
 		const { at, usage, cost, estimated } = this.#end;
 		const ending = { reason: "stopped", seconds: at, usage, cost, error: null, answer: null } as const;
 		this.push({ type: "run_finished", at, seq: 0, run_id: "", variant: 0, other_models: [], ...ending });
-		this.#end = { ...this.#end, phase, estimated };
+		this.#end = { ...this.#end, phase: { activity }, estimated, cut: true };
 		return this.#end;
 	}
 

@@ -104,8 +104,8 @@ export function spokenOfAll(variants: readonly Variant[]): string {
 	return asking ? `${progress}, ${asking} waiting for approval` : progress;
 }
 
-/** The phase without the file, the tool or the seconds, so that several variants can share it. */
+/** The phase without its subject, such as the file, so that several variants can share it. */
 function activityOf(state: VariantState): string {
 	if (askingTitle(state) !== null) return "waiting for approval";
-	return state.busy ? (state.phase.split(" ")[0] ?? "") : state.phase;
+	return state.phase.activity;
 }

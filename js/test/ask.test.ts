@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Ask, askAfter, cellText as cellOf, nextName } from "../src/ask.ts";
+import { type Ask, cellText as cellOf, nextName } from "../src/ask.ts";
 import { isPath } from "../src/cell-source.ts";
 import type { NotebookContext } from "../src/cells.ts";
 import { RunEntry } from "../src/runs.ts";
@@ -79,7 +79,7 @@ describe("the next cell", () => {
 	});
 
 	test("continues from the run of a cell that was inserted out of sight", () => {
-		const ask = { ...askAfter("%%agent hero_2 -m demo: --from hero\nLarger"), text: "Bluer" };
+		const ask = { notes: [], text: "Bluer", base: "hero_2" };
 		expect(cellText(runOf("hero", ["hero", "hero_2"]), ask)).toBe("%%agent hero_3 --from hero_2\nBluer");
 	});
 

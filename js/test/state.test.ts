@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/events.ts";
 import { applyPatch, countPoints, sliceToPoint } from "../src/file-state.ts";
-import { quietPhase } from "../src/phase.ts";
+import { phaseText, quietPhase, READING } from "../src/phase.ts";
 import { fileAt } from "../src/shown.ts";
 import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/state.ts";
 import { Tape } from "../src/tape.ts";
@@ -27,9 +27,12 @@ const retrying = (attempt: number) => ({ type: "turn_retrying", attempt, wait: 2
 
 test("a server of your own reads the first prompt before the model thinks", () => {
 	const near: typeof started = { ...started, settings: { server: { model: "qwen" } } };
-	expect(play(script(near, turn)).phase).toBe("reading the prompt");
-	expect(play(script(near, turn, turn)).phase).toBe("thinking");
-	expect(quietPhase({ ...EMPTY, phase: "reading the prompt" }, 75)).toBe("reading the prompt, 1 min 15 s");
+	expect(phaseText(play(script(near, turn)).phase)).toBe("reading the prompt");
+	expect(phaseText(play(script(near, turn, turn)).phase)).toBe("thinking");
+	expect(quietPhase({ ...EMPTY, phase: READING }, 75)).toEqual({
+		text: "reading the prompt, 1 min 15 s",
+		spoken: "reading the prompt",
+	});
 });
 
 describe("rows", () => {
@@ -97,7 +100,7 @@ describe("rows", () => {
 		expect(kinds(state)).toEqual(["text", "tool", "retry"]);
 		expect(state.rows.map((row) => row.turn)).toEqual([1, 1, 2]);
 		expect(state.files.size).toBe(0);
-		expect(state.phase).toBe("retrying in 2 s");
+		expect(phaseText(state.phase)).toBe("retrying in 2 s");
 		const again = play(script(text("new")), state);
 		expect(again.rows[2]).toMatchObject({ kind: "line", state: "retry", title: "Retry", detail: "busy" });
 		expect(kinds(play(script(retrying(2)), again))).toEqual(["text", "tool", "line", "retry"]);
@@ -136,16 +139,16 @@ describe("rows", () => {
 			}),
 		);
 		expect(toolRow(asking)).toMatchObject({ status: "asking", args: { code: "1" } });
-		expect(asking.phase).toBe("waiting for approval, clock paused");
+		expect(phaseText(asking.phase)).toBe("waiting for approval, clock paused");
 		const other = script({ type: "tool_running", call_id: "c2", title: "read a file" });
 		expect(play(other, asking).phase).toBe(asking.phase);
 		const denied = play(
 			script({ type: "approval_resolved", call_id: "c1", approved: false, note: "no" }),
 			asking,
 		);
-		expect(denied.phase).toBe("running tools");
+		expect(phaseText(denied.phase)).toBe("running tools");
 		const resumed = script({ type: "tool_running", call_id: "c1", title: "run it" });
-		expect(play(resumed, denied).phase).toBe("running it");
+		expect(phaseText(play(resumed, denied).phase)).toBe("running it");
 		expect(toolRow(denied)).toMatchObject({ status: "running", answer: { approved: false, note: "no" } });
 	});
 
@@ -233,7 +236,7 @@ describe("files", () => {
 	test("a file has a provisional path until the model has written its own", () => {
 		const parts = [piece("", 0, "<h1>"), piece("", 4, "Hi")];
 		const state = play(script(started, turn, tool(), ...parts));
-		expect(state.phase).toBe("writing a file");
+		expect(phaseText(state.phase)).toBe("writing a file");
 		expect(state.files.get("index.html")!.draft).toMatchObject({ text: "<h1>Hi", epoch: 1 });
 		const same = play(script(piece("index.html", 0, "<h1>Hi")), state);
 		expect(same.files.get("index.html")!.draft).toMatchObject({ text: "<h1>Hi", epoch: 1, unnamed: false });

@@ -42,7 +42,7 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 			const at = positionIn(stops, shown, choices.moment);
 			setText(file, shown.file.path);
 			setText(scale, previewed ? preview.scale() : "");
-			setText(label, labelOf(shown, stops, at));
+			setText(label, labelOf(shown, stops, at).join(""));
 			pager.update({ shown, stops, at });
 			const unfinished = shown.cut || choices.moment === UNFINISHED;
 			keep.update(unfinished ? keepingCell(context, snapshot) : null);
@@ -85,25 +85,30 @@ function positionIn(stops: readonly VersionStop[], { live }: ShownFile, moment: 
 	return stops.findLastIndex(({ change }) => change <= last);
 }
 
-function labelOf({ live, cut, file }: ShownFile, stops: readonly VersionStop[], at: number): string {
-	if (live) return `v${file.versions.length + 1}, streaming`;
+/** The name of the visible version, such as `v1`, and what its label adds, such as ` of 3`. */
+function labelOf(
+	{ live, cut, file }: ShownFile,
+	stops: readonly VersionStop[],
+	at: number,
+): [string, string] {
+	if (live) return [`v${file.versions.length + 1}`, ", streaming"];
 	const { change, path } = stops[at] ?? { change: 0, path: "" };
 	const isAlone = stops.every((stop) => stop.path === file.path);
-	if (cut || change === UNFINISHED) return isAlone ? NOT_KEPT : `${NOT_KEPT}: ${path}`;
+	if (cut || change === UNFINISHED) return [NOT_KEPT, isAlone ? "" : `: ${path}`];
 	const kept = stops.filter((stop) => stop.change !== UNFINISHED);
-	if (kept.length < 2) return versionLabel(file.versions.at(-1));
-	if (isAlone) return `v${at + 1} of ${kept.length}`;
+	if (kept.length < 2) return [versionLabel(file.versions.at(-1)), ""];
+	if (isAlone) return [`v${at + 1}`, ` of ${kept.length}`];
 	const what = change === 0 ? "as given" : path;
-	return `change ${change} of ${kept.at(-1)?.change}: ${what}`;
+	return [`change ${change}`, ` of ${kept.at(-1)?.change}: ${what}`];
 }
 
-/** The label of the visible moment, if it is an earlier one: `v1`, or `change 3` if several files have changed. */
+/** The name of the visible moment, if it is an earlier one: `v1`, or `change 3` if several files have changed. */
 export function momentName(state: VariantState, choices: Choices): string | null {
 	const { moment } = choices;
 	const shown = moment === null || moment === UNFINISHED ? null : shownPage(state, choices);
 	if (!shown) return null;
 	const stops = momentsOf(state, shown);
-	return labelOf(shown, stops, positionIn(stops, shown, moment)).split(" of ")[0] ?? null;
+	return labelOf(shown, stops, positionIn(stops, shown, moment))[0];
 }
 
 /** The cell that creates a run from the unfinished text. */
@@ -158,7 +163,7 @@ function createPager(context: Context) {
 			forward.toggleAttribute("disabled", at >= count - 1);
 			setAttribute(range, "max", String(count));
 			if (range.value !== String(at + 1)) range.value = String(at + 1);
-			setAttribute(range, "aria-valuetext", labelOf(shown, stops, at));
+			setAttribute(range, "aria-valuetext", labelOf(shown, stops, at).join(""));
 		},
 	};
 }

@@ -17,7 +17,7 @@ interface Placing {
 	/** A cell to insert and run first. */
 	readonly before?: CellSource | null;
 	/** Not called if the text was only copied. */
-	readonly onInserted?: (text: string) => void;
+	readonly onInserted?: () => void;
 }
 
 export function createCellButton(context: Context, label: string, placing: Placing = {}) {
@@ -76,7 +76,7 @@ export async function insert(
 	else if (placed === "failed" && press.isTrusted) context.notify("The browser did not allow copying");
 	else if (placed !== "failed") {
 		tell(context, placed, runs);
-		onInserted?.(text);
+		onInserted?.();
 	}
 }
 

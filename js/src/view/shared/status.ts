@@ -2,7 +2,7 @@
 
 import { ENDINGS, type Tone } from "../../events.ts";
 import type { IconName } from "../../icons.ts";
-import { quietPhase, retryPhase } from "../../phase.ts";
+import { phaseText, quietPhase, retryPhase, type TimedPhase } from "../../phase.ts";
 import type { RunState } from "../../runs.ts";
 import { retryOf, type VariantState } from "../../state.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
@@ -36,13 +36,9 @@ export function statusOfAll(variants: readonly Variant[]): [StatusTone, IconName
 }
 
 /** The phase, with the seconds until a retry or the seconds of silent thinking. */
-export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): string {
+export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): TimedPhase {
 	const retry = retryOf(state);
-	if (retry) return retryPhase(retry.wait - (now - retry.from));
-	return quietPhase(state, now - state.at);
-}
-
-/** The phase without seconds: a screen reader must not announce every tick. */
-export function withoutSeconds(phase: string): string {
-	return phase.replace(/( in|,)( \d+ min)? \d+ s$/, "");
+	if (!retry) return quietPhase(state, now - state.at);
+	const phase = retryPhase(retry.wait - (now - retry.from));
+	return { text: phaseText(phase), spoken: phase.activity };
 }

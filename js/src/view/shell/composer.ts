@@ -1,6 +1,6 @@
 // The field below a run. Enter inserts the next cell and runs it, Alt+Enter only inserts it, Shift+Enter breaks the line.
 
-import { askAfter, cellText, newAsk, optionsOf, storeAsk, storedAsk } from "../../ask.ts";
+import { cellText, newAsk, nextName, optionsOf, storeAsk, storedAsk } from "../../ask.ts";
 import { isName, isReadable } from "../../cell-source.ts";
 import { canInsert, labExtension } from "../../cells.ts";
 import { h, hasFocus, listen, moveFocus, setChildren, setText } from "../../dom.ts";
@@ -32,10 +32,9 @@ export function createComposer(context: Context) {
 	const element = h("div", { class: "anb-compose", ...about }, notes, options.element, row);
 	const drawNotes = createNotes(context, notes, field.element);
 
-	function onInserted(cell: string): void {
-		const after = askAfter(cell);
-		choices.ask = isFull(element) ? after : newAsk();
-		sender = { context, field: field.element, next: after.base ?? "" };
+	function onInserted(next: string): void {
+		choices.ask = isFull(element) && next ? { ...newAsk(), base: next } : newAsk();
+		sender = { context, field: field.element, next };
 		if (isFull(element)) moveFocus(field.element);
 		context.redraw();
 	}
@@ -126,16 +125,18 @@ function createButton(label: string, title: string): HTMLButtonElement {
 function listenForPresses(
 	context: Context,
 	{ element, only, main }: Record<"element" | "only" | "main", HTMLElement>,
-	onInserted: (cell: string) => void,
+	onInserted: (next: string) => void,
 ): void {
 	const { choices, run, signal } = context;
 
 	function act(press: UIEvent, runs: boolean): void {
 		const { base, notes, text } = choices.ask;
 		const cell = cellText(run, choices);
+		const { name = "", magic } = run.state?.meta ?? {};
+		const next = magic ? nextName(name, run) : ""; // in marimo, the next cell's run is not known by its name
 		const typed = [text, ...notes.map((note) => note.text)].join("");
 		// The cell of its base has not been run yet.
-		if (cell) void insert(context, press, cell, { runs: runs && !base, onInserted });
+		if (cell) void insert(context, press, cell, { runs: runs && !base, onInserted: () => onInserted(next) });
 		else if (typed.trim() && !isReadable(typed))
 			context.notify("The text contains invisible characters. Type it again.");
 		else moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));

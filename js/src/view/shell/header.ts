@@ -8,13 +8,12 @@ import { bytes } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import type { RunEntry } from "../../runs.ts";
 import { shownFile, shownPage } from "../../shown.ts";
-import type { VariantState } from "../../state.ts";
 import { phaseOfAll, spokenOfAll } from "../../variants.ts";
 import { type Context, canRefer, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
 import { createReplayButton } from "../replay/player.ts";
 import { rove } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
-import { failedCheck, phaseNow, statusOf, statusOfAll, withoutSeconds } from "../shared/status.ts";
+import { failedCheck, phaseNow, statusOf, statusOfAll } from "../shared/status.ts";
 import { createMeta } from "./figures.ts";
 import { createFoldButton, createFullScreenButton } from "./full-screen.ts";
 import { createStageButton } from "./stage.ts";
@@ -58,12 +57,12 @@ function createStatus(context: Context) {
 		element: h("div", { class: "anb-status" }, dot, name, phase),
 		spoken,
 		update(snapshot: Snapshot) {
-			const { state, run } = snapshot;
-			const { tone, glyph, text, announced } = headline(snapshot);
+			const { run } = snapshot;
+			const { tone, glyph, text, announced, path = "" } = headline(snapshot);
 			setText(name, run.meta.name);
 			setAttribute(dot, "class", `anb-dot ${tone}`);
 			setChildren(dot, glyph, () => [glyph ? icon(glyph) : h("i")]);
-			setChildren(phase, `${tone} ${text}`, () => [phaseElement(text, state, tone === "live")]);
+			setChildren(phase, `${tone} ${text}`, () => [phaseElement(text, path, tone === "live")]);
 			setAttribute(phase, "title", text);
 			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
 		},
@@ -74,20 +73,22 @@ function createStatus(context: Context) {
 function headline(snapshot: Snapshot) {
 	const { state, run, variants } = snapshot;
 	const many = variants.length > 1;
-	const phase = many ? phaseOfAll(variants) : phaseNow(snapshot);
 	const check = state.busy ? "" : failedCheck(run);
 	if (check) {
 		const text = `check failed: ${check}`;
 		return { tone: "err", glyph: "error", text, announced: text } as const;
 	}
 	const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
-	return { tone, glyph, text: phase, announced: many ? spokenOfAll(variants) : withoutSeconds(phase) };
+	if (many) return { tone, glyph, text: phaseOfAll(variants), announced: spokenOfAll(variants) };
+	const { text, spoken: announced } = phaseNow(snapshot);
+	const { subject = "" } = state.phase;
+	const path = state.files.has(subject) ? subject : "";
+	return { tone, glyph, text, announced, path };
 }
 
-/** The phase, with the current file formatted as code. */
-function phaseElement(phase: string, state: VariantState, live: boolean): HTMLElement {
-	const path = phase.startsWith("writing ") ? phase.slice("writing ".length) : "";
-	const parts = state.files.has(path) ? ["writing ", h("code", null, path)] : [phase];
+/** The phase, with the file at its end formatted as code. */
+function phaseElement(text: string, path: string, live: boolean): HTMLElement {
+	const parts = path ? [text.slice(0, -path.length), h("code", null, path)] : [text];
 	return h("span", live ? { class: "anb-live" } : null, ...parts);
 }
 

@@ -5,6 +5,7 @@ import { type CellSource, cellSource } from "../../cell-source.ts";
 import { canInsert, sourceOf } from "../../cells.ts";
 import { h, icon, setAttribute, setChildren, setText, withCode } from "../../dom.ts";
 import { plural } from "../../format.ts";
+import { phaseText } from "../../phase.ts";
 import type { RunState } from "../../runs.ts";
 import { presentFiles, versionLabel } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
@@ -68,21 +69,15 @@ function shownCell(shown = ""): CellSource | null {
 /** The card's title; empty if the run needs no card. */
 function headingOf(state: VariantState, run: RunState): string {
 	if (state.busy) return "";
-	if (wasCut(state, run)) return run.lost.charAt(0).toUpperCase() + run.lost.slice(1);
-	const how = state.phase === "failed" ? "failed" : `was ${state.phase}`;
+	if (state.cut) return run.lost.charAt(0).toUpperCase() + run.lost.slice(1);
+	const how = state.reason === "failed" ? "failed" : `was ${phaseText(state.phase)}`;
 	if (state.error || endedEarly(state)) return `The run ${how}`;
 	return failedCheck(run) && CHECK_FAILED;
 }
 
-/** Whether the kernel was lost while the run was under way. */
-function wasCut({ phase }: VariantState, { lost }: RunState): boolean {
-	return lost !== "" && phase === lost;
-}
-
 /** The source of the run's cell, for a lost kernel; empty if it cannot be inserted and run. */
 function lostCell({ run }: Context, state: VariantState): string {
-	const cut = run.state && wasCut(state, run.state) && canInsert(run);
-	const source = cut ? sourceOf(run) : "";
+	const source = state.cut && canInsert(run) ? sourceOf(run) : "";
 	return source.startsWith(`%%${run.state?.meta.magic} `) ? source : "";
 }
 

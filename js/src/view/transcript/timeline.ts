@@ -282,7 +282,7 @@ function createWaiting() {
 		update({ state, now }: Snapshot): boolean {
 			const silent = now - state.at;
 			if (!isWaiting(state) || silent < SHOWN_AFTER) return false;
-			const text = waitingPhase(silent);
+			const { text } = waitingPhase(silent);
 			label.textContent = text[0]?.toUpperCase() + text.slice(1);
 			const says = silent < WAITS_LONG ? "" : state.settings.server ? OWN : REMOTE;
 			setChildren(advice, says, () => withCode(says));

@@ -6,7 +6,7 @@ import { type Arrangement, saveLayout } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 import { createRadios, rove } from "../shared/buttons.ts";
-import { phaseNow, withoutSeconds } from "../shared/status.ts";
+import { phaseNow } from "../shared/status.ts";
 import { createBoundMark, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
 
 interface TabItem {
@@ -95,7 +95,7 @@ function createChosen(context: Context) {
 			const variant = snapshot.variants[choices.variant];
 			element.hidden = choices.arrangement !== "one" || !variant;
 			if (!variant) return;
-			setText(facts, variant.state.busy ? phaseNow(variant) : factsOf(variant));
+			setText(facts, variant.state.busy ? phaseNow(variant).text : factsOf(variant));
 			swap.update(variant, snapshot);
 			pick.update(variant, snapshot);
 		},
@@ -141,7 +141,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 			setText(model, variant.model && ` · ${variant.model}`);
 			const asking = askingTitle(variant.state) !== null;
 			asks.hidden = !asking;
-			setText(status, `, ${withoutSeconds(phaseNow(variant))}`);
+			setText(status, `, ${phaseNow(variant).spoken}`);
 			mark.update(variant, snapshot);
 			setAttribute(element, "title", variant.state.error ?? variant.state.model);
 			boundMark.update(variant, snapshot);

@@ -35,7 +35,7 @@ export function createStanding(): VariantPart {
 	return {
 		element,
 		update(variant, snapshot) {
-			const text = phaseNow(variant);
+			const { text } = phaseNow(variant);
 			mark.update(variant, snapshot);
 			setText(label, text);
 			setAttribute(element, "title", text);
