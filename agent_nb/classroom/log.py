@@ -11,11 +11,11 @@ from agent_nb._base.atomic import PATIENCE, append, locked, read_plain
 from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import dump_masked, safe_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import change_texts, printable_line, sha256, shortened, showable_text
+from agent_nb._base.text import change_texts, plural, printable_line, sha256, shortened, showable_text
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ENDINGS
-from agent_nb.render.summary import dollars, plural
+from agent_nb.render.summary import dollars
 from agent_nb.run import Run
 
 FILE = "lab-log.jsonl"

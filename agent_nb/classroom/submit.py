@@ -13,14 +13,14 @@ from typing import Any
 
 from agent_nb._base.atomic import read_plain, write_atomically
 from agent_nb._base.secrets import can_be_secret, is_secret_name, secret_spans
-from agent_nb._base.text import printable_line, shortened
+from agent_nb._base.text import plural, printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.classroom.log import FILE, LogReading, read_log
 from agent_nb.core.errors import ConfigError, SavedRunError
 from agent_nb.files import human_size, zipped
 from agent_nb.plugins import Notebook
 from agent_nb.render import to_page
-from agent_nb.render.summary import duration, plural
+from agent_nb.render.summary import duration
 from agent_nb.run.run_reader import read_run
 from agent_nb.run.run_writer import SUFFIX, run_file
 from agent_nb.run.store import RunStore, run_id

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_nb._base.text import shortened
+from agent_nb._base.text import plural, shortened
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import WhyCompacted
@@ -21,7 +21,7 @@ from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.engine.run_input import RunInput, base_density, images_in
 from agent_nb.prompts import content_note, prompt_text, summary_entry, summary_heading
 from agent_nb.providers.base import VENDOR_DATA
-from agent_nb.render.summary import count, plural
+from agent_nb.render.summary import count
 from agent_nb.tools import Tool, Toolbox
 
 SHORT = 200

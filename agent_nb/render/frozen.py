@@ -18,6 +18,7 @@ from typing import Any, assert_never
 from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.table import Table
+from agent_nb._base.text import plural
 from agent_nb.core.bound_pages import LOADERS, bound_pages
 from agent_nb.core.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
@@ -38,7 +39,6 @@ from agent_nb.render.summary import (
     ending,
     facts,
     image_labels,
-    plural,
     result_expression,
     run_digest,
     subscript,

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
-from agent_nb._base.text import fenced
+from agent_nb._base.text import fenced, plural
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.messages import Source
 from agent_nb.files import human_size, lost_files
@@ -19,7 +19,6 @@ from agent_nb.render.summary import (
     ending,
     facts,
     model_label,
-    plural,
     replay_source,
     result_expression,
     trouble,

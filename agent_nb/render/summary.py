@@ -8,6 +8,7 @@ from itertools import dropwhile
 import agent_nb.core.events as ev
 from agent_nb._base.constants import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import plural
 from agent_nb.core.run_settings import header_words
 from agent_nb.files import human_size, lost_files, unfinished_files
 from agent_nb.render.finished_run import FinishedRun
@@ -36,10 +37,6 @@ def count(number: int) -> str:
 
 def dollars(cost: float) -> str:
     return f"${cost:.3f}" if 0 < cost < 0.01 else f"${cost:.2f}"
-
-
-def plural(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def model_label(model: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import shortened
+from agent_nb._base.text import plural, shortened
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ENDINGS, Reason, TurnStarted
@@ -18,7 +18,7 @@ from agent_nb.core.run_settings import SETTINGS
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
 from agent_nb.render.answer import answer_fields, entry_text
-from agent_nb.render.summary import count, dollars, duration, plural
+from agent_nb.render.summary import count, dollars, duration
 from agent_nb.run.record import RunRecord
 
 _PURE = {"len", "sum", "min", "max", "sorted", "set", "str", "int", "float", "any", "all", "bool"}
