@@ -17,7 +17,7 @@ from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.matching import changed_names, differences, normalized
 from agent_nb.core.errors import CassetteError, SavedRunError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import AS_TEXT, Image, Message, ToolResult, Usage
+from agent_nb.core.messages import Image, Message, ToolResult, Usage
 from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import EventLog
@@ -220,18 +220,18 @@ class ReplayHandle(RunHandle):
         for event in turn.of(ev.ApprovalRequested):
             if event.call_id not in resolved:
                 self._emit(ev.ApprovalResolved, call_id=event.call_id, approved=False, by="stopped")
-        summaries = {event.call_id: event.summary for event in turn.of(ev.ToolFinished)}
+        codes = {event.call_id: event.code for event in turn.of(ev.ToolFinished)}
         started = [event.call_id for event in turn.of(ev.ToolStarted)]
         for call_id in started:
-            if call_id not in summaries:
+            if call_id not in codes:
                 self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=NOT_RUN, code="STOPPED")
         later = EventList(self._recorded.events[count:]).of(ev.MessageAdded)
         parts = next((event.message.parts for event in later), ())
-        calls = [call_id for call_id in started if summaries.get(call_id) != AS_TEXT]
+        calls = [call_id for call_id in started if codes.get(call_id) != "NOT_A_CALL"]
         results = []
         for call, call_id, part in zip(last.tool_calls, calls, chain(parts, repeat(None)), strict=False):
             not_run = ToolResult(call_id=call.id, name=call.name, text=NOT_RUN, code="STOPPED")
-            results.append(part if call_id in summaries and isinstance(part, ToolResult) else not_run)
+            results.append(part if call_id in codes and isinstance(part, ToolResult) else not_run)
         return tuple(results)
 
 

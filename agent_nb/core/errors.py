@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-ToolErrorCode = Literal["UNKNOWN_TOOL", "INVALID_JSON", "SCHEMA", "DENIED", "TIMEOUT", "FAILED", "STOPPED"]
+ToolErrorCode = Literal[
+    "UNKNOWN_TOOL", "INVALID_JSON", "SCHEMA", "DENIED", "TIMEOUT", "FAILED", "STOPPED", "NOT_A_CALL"
+]  # fmt: skip
 """The model sees the first six and can react. `STOPPED` is the result of a call that was still open when the run
-ended. It has neither failed nor been rejected, so views must not show it as a failure.
+ended, `NOT_A_CALL` the end of one that turned out to be part of a text. Neither has failed or been rejected.
 """
 
 
@@ -62,12 +64,15 @@ class ToolError(AgentError):
     ) -> None:
         super().__init__(message)
         self.message = message
+        self.headline = next(iter(message.splitlines()), "")
+        """The first line, without `line`."""
         self.summary = summary or message
         self.code: ToolErrorCode = code
         self.hint = hint
         self.outputs = tuple(outputs)
         """MIME bundles for the card."""
         self.line: int | None = None
+        """The line of the model's code that raised it."""
 
     def with_hint(self, text: str) -> "ToolError":
         hint = " ".join(filter(None, (self.hint, text)))

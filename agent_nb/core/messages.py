@@ -13,9 +13,6 @@ from typing import Any, ClassVar, Literal
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolErrorCode
 
-AS_TEXT = "Not run: it is part of the answer's text."
-"""Summary of a call that turned out to be part of a text, because more text followed it."""
-
 Role = Literal["system", "user", "assistant", "tool"]
 Origin = Literal["images", "elements", "summary"]
 """Why a run adds a text to a user message: instructions for its images, elements of the page, earlier requests."""

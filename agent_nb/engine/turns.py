@@ -16,7 +16,7 @@ import agent_nb.core.events as ev
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.core.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
-from agent_nb.core.messages import AS_TEXT, Message, Text, ToolCall, Usage, user
+from agent_nb.core.messages import Message, Text, ToolCall, Usage, user
 from agent_nb.core.run_settings import answer_form
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
@@ -369,7 +369,8 @@ class Turns:
         calls = {call.id for call in turn.message.tool_calls}
         for event_id in [event_id for event_id, call in self._open_calls.items() if call.id not in calls]:
             del self._open_calls[event_id]
-            self._emit(ev.ToolFinished, call_id=event_id, ok=False, summary=AS_TEXT, code="DENIED")
+            end = {"ok": False, "summary": "Not run: it is part of the answer's text.", "code": "NOT_A_CALL"}
+            self._emit(ev.ToolFinished, call_id=event_id, **end)
 
     def close_calls(self) -> None:
         """Add a result for every open call; calls that had finished keep their own."""

@@ -12,7 +12,7 @@ from agent_nb._base.secrets import mask, mask_json, masked_line
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
 from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
-from agent_nb.core.messages import AS_TEXT, Message, Source, ToolResult
+from agent_nb.core.messages import Message, Source, ToolResult
 from agent_nb.files import human_size
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.summary import image_labels, uncomputed_note
@@ -114,6 +114,8 @@ class ToolRow(LineRow):
     """The user's message to the model when asked for approval."""
     decision: str = ""
     """Who approved the call, and what they changed; empty without approval or if the detail contains it."""
+    is_call: bool = True
+    """False for a call that turned out to be part of a text."""
 
     @property
     def code(self) -> str:
@@ -251,7 +253,8 @@ class Transcript:
                 call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs
             ):
                 result = {"detail": summary, "hint": hint, "seconds": seconds, "outputs": outputs}
-                return self._change(call_id, state=state_of(event), **result)
+                is_call = event.code != "NOT_A_CALL"
+                return self._change(call_id, state=state_of(event), is_call=is_call, **result)
             case ev.ToolProgress() | ev.ApprovalRequested():
                 pass
             case _:
@@ -285,7 +288,7 @@ class Transcript:
         calls = [
             row.call_id
             for row in self.rows
-            if isinstance(row, ToolRow) and row.turn == self._turn and row.detail != AS_TEXT
+            if isinstance(row, ToolRow) and row.turn == self._turn and row.is_call
         ]
         results = [part for part in message.parts if isinstance(part, ToolResult)]
         for call_id, result in zip(calls, results, strict=False):
@@ -323,10 +326,12 @@ def _decision(answer: ev.ApprovalResolved) -> str:
 
 
 def state_of(end: ev.ToolFinished) -> RowState:
-    """Return the row's state. A call that was denied, or closed by the end of the run, has not failed."""
+    """Return the row's state. A call that was denied or not run has not failed."""
     if end.ok:
         return "ok"
-    return "denied" if end.code == "DENIED" else "stopped" if end.code == "STOPPED" else "failed"
+    return (
+        "denied" if end.code == "DENIED" else "stopped" if end.code in ("STOPPED", "NOT_A_CALL") else "failed"
+    )
 
 
 def changes(before: Json, after: Json) -> str:

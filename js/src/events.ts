@@ -26,7 +26,8 @@ export type ToolErrorCode =
 	| "DENIED"
 	| "TIMEOUT"
 	| "FAILED"
-	| "STOPPED";
+	| "STOPPED"
+	| "NOT_A_CALL";
 export type BoundKind = "value" | "function" | "filled";
 
 export interface Usage {

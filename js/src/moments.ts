@@ -1,8 +1,8 @@
 // The moments of a run: the steps of its replay.
 
-import { ENDINGS, type Event, type ToolFinished } from "./events.ts";
+import { ENDINGS, type Event } from "./events.ts";
 import type { Tape } from "./tape.ts";
-import { decisionText } from "./tool-call.ts";
+import { decisionText, outcomeOf } from "./tool-call.ts";
 import type { Position } from "./ui.ts";
 
 /** One moment: a continuous piece of text, thinking or writing, or a single other event. */
@@ -158,15 +158,10 @@ function describeTool(event: CallEvent, calls: Calls): Description | null {
 			return { key: `run ${call_id}`, label: `running: ${title}`, kind: "tool" };
 		case "tool_finished": {
 			const outcome = outcomeOf(event);
-			const failed = outcome === "failed";
-			return { key: `done ${call_id}`, label: `${outcome}: ${title}`, kind: "result", failed };
+			const label = `${outcome === "ok" ? "done" : outcome}: ${title}`;
+			return { key: `done ${call_id}`, label, kind: "result", failed: outcome === "failed" };
 		}
 		case "tool_ready":
 			return null;
 	}
-}
-
-function outcomeOf({ ok, code }: ToolFinished): string {
-	if (code === "DENIED" || code === "STOPPED") return code.toLowerCase();
-	return ok ? "done" : "failed";
 }

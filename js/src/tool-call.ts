@@ -135,11 +135,14 @@ export function stopToolRow(row: ToolRow): ToolRow {
 	return ENDED.has(row.status) ? row : { ...row, ...endOf(row, false, "STOPPED") };
 }
 
-/**
- * A denied call does not count as failed, and neither does one that was open when the run ended. The engine denies the
- * latter itself; that is not shown as the user's decision.
- */
+/** The outcome of a call. One that was denied or not run has not failed. */
+export function outcomeOf({ ok, code }: Pick<ToolFinished, "ok" | "code">) {
+	if (ok) return "ok";
+	return code === "DENIED" ? "denied" : code === "STOPPED" || code === "NOT_A_CALL" ? "stopped" : "failed";
+}
+
+/** The engine denies calls that are open when the run ends; that is not shown as the user's decision. */
 function endOf(row: ToolRow, ok: boolean, code: ToolErrorCode | null): Pick<ToolRow, "status" | "answer"> {
-	if (code === "STOPPED") return { status: "stopped", answer: row.answer?.approved ? row.answer : null };
-	return { status: ok ? "ok" : code === "DENIED" ? "denied" : "failed", answer: row.answer };
+	const answer = code !== "STOPPED" || row.answer?.approved ? row.answer : null;
+	return { status: outcomeOf({ ok, code }), answer };
 }

@@ -130,11 +130,13 @@ describe("moments", () => {
 		).toEqual(["failed: create"]);
 	});
 
-	test("what was denied or stopped has not failed", () => {
-		for (const code of ["DENIED", "STOPPED"]) {
-			const moment = momentsOn(record(script(started, turn, tool(), done({ ok: false, code })))).at(-1);
-			expect([moment?.label, moment?.failed]).toEqual([`${code.toLowerCase()}: create`, false]);
-		}
+	test.each([
+		["DENIED", "denied"],
+		["STOPPED", "stopped"],
+		["NOT_A_CALL", "stopped"],
+	])("a call that ended as %s has not failed", (code, outcome) => {
+		const moment = momentsOn(record(script(started, turn, tool(), done({ ok: false, code })))).at(-1);
+		expect([moment?.label, moment?.failed]).toEqual([`${outcome}: create`, false]);
 	});
 
 	test("each note is a moment, named by its title", () => {

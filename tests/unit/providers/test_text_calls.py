@@ -16,6 +16,7 @@ from agent_nb.engine.approval import Answer
 from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.providers.quotations import is_quoted
 from agent_nb.providers.text_calls import calls_at
+from agent_nb.render.transcript import ToolRow, transcript
 from tests.support.scripts import of
 from tests.support.wire import Call, End, Say, WireServer, reply
 from tests.support.wire.cases import CASE, CASES, Case
@@ -353,7 +354,9 @@ async def test_a_native_call_comes_before_a_written_one(server: WireServer):
     server.plan(reply(Say(BARE), Call("weather", {"city": "Paris"}), fragment=4), reply(Say("Done.")))
     run = await Agent(CHAT.provider(server), tools=[weather]).run("Go.")
     assert [use.result and use.result.text for use in run.tool_uses] == ["sunny in Paris"]
-    assert [end.ok for end in of(run, ToolFinished)] == [False, True]
+    assert [end.code for end in of(run, ToolFinished)] == ["NOT_A_CALL", None]
+    rows = [(row.state, row.result) for row in transcript(run.events) if isinstance(row, ToolRow)]
+    assert rows == [("stopped", ""), ("ok", "sunny in Paris")]
 
 
 async def test_raw_line_breaks_in_the_json_are_taken(server: WireServer):
