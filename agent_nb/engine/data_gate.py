@@ -94,7 +94,8 @@ class DataGate:
             text = str(outcome)  # includes the user's note
         elif isinstance(outcome, ToolError):
             code = outcome.code if outcome.code in get_args(ToolErrorCode) else "FAILED"
-            error = self._error(outcome, outcome.line if packaged else None)
+            line = f" (line {outcome.line})" if packaged and outcome.line else ""
+            error = known_words(outcome.headline, self._names) + line
             text = json.dumps({"error": error, "code": code}, ensure_ascii=False)
         elif packaged and outcome:
             text = schema_text(outcome, self._names)
@@ -133,12 +134,6 @@ class DataGate:
     def _learn_all(self, message: Message) -> None:
         for call in message.tool_calls:
             self.learn(call)
-
-    def _error(self, error: ToolError, line: int | None) -> str:
-        """The first line of the error, without words that may be values."""
-        suffix = f" (line {line})" if line else ""
-        first_line = next(iter(error.message.splitlines()), "").removesuffix(suffix)
-        return known_words(first_line, self._names) + suffix
 
 
 def _words(arguments: str) -> Iterator[str]:

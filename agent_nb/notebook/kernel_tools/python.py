@@ -101,9 +101,10 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
         raise ToolError(message, code="TIMEOUT", hint="Make it do less, or in steps.", outputs=outputs)
     if execution.error is not None:
         details = safe_text(short_traceback(execution.error))
-        message = _joined(safe_text(headline(execution.error)), text, details)
+        headline, line = safe_text(error_message(execution.error)), code_line(execution.error)
+        message = _joined(headline + (f" (line {line})" if line else ""), text, details)
         failure = ToolError(message, outputs=(*execution.outputs, {"text/plain": details}, names))
-        failure.line = line_in(call.code, code_line(execution.error))
+        failure.headline, failure.line = headline.splitlines()[0], line_in(call.code, line)
         raise failure
     return ToolOutput(
         text=text or "Done, without output.",
@@ -245,12 +246,6 @@ def _node_text(node: ast.AST) -> str:
 
 def _short(command: str) -> str:
     return shortened(" ".join(command.split()), MAX_COMMAND)
-
-
-def headline(error: BaseException) -> str:
-    """`ZeroDivisionError: division by zero (line 3)`"""
-    number = code_line(error)
-    return error_message(error) + (f" (line {number})" if number else "")
 
 
 def code_line(error: BaseException) -> int | None:
