@@ -103,11 +103,16 @@ class CannotBlockError(RuntimeError):
         )
 
 
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to completion, even inside a running loop. An interrupt cancels it and is re-raised."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
+    if (loop := running_loop()) is None:
         return asyncio.run(work)
     if IN_BROWSER:
         work.close()

@@ -13,8 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NoReturn
 
+from IPython.core.getipython import get_ipython
+
 from agent_nb._base.secrets import mask_values, masked_line
 from agent_nb._base.text import change_texts, shortened, showable_text
+from agent_nb._base.threads import running_loop
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.page.bindings import Binding, Bindings, encoded, encoding
@@ -108,9 +111,15 @@ class PageStore:
         """Take over the variables that the notebook has set to other objects."""
         for name, seen in self._seen.items():
             value = self.bindings.variables.get(name, seen)
-            if value is not seen:
-                self._search(name, value)
+            if value is seen:
+                continue
+            self._search(name, value)
+            try:
                 self._change(name, value)
+            except Exception:  # an observer raised: shown as IPython shows the errors of widgets
+                if (shell := get_ipython()) is None:
+                    raise
+                shell.showtraceback()
 
     def receive(self, content: Any, send: SendToView) -> None:
         """Handle a message from a view; raises `ConfigError` if it is malformed or its name is not bound."""
@@ -284,13 +293,6 @@ class PageStore:
         """The views that await the value of a name and get it now."""
         self._sent[name] = time.monotonic()
         return [self.views[key] for key in self._due.pop(name, ()) if key in self.views]
-
-
-def running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 async def _send_in_parts(views: list[PageView], message: Json, text: str) -> None:

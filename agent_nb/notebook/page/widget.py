@@ -15,10 +15,11 @@ import traitlets
 from agent_nb._base.atomic import write_own
 from agent_nb._base.bundles import bundle
 from agent_nb._base.secrets import mask_json
+from agent_nb._base.threads import running_loop
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import BoundKind
 from agent_nb.notebook.page import encoding, exported
-from agent_nb.notebook.page.store import PageStore, running_loop
+from agent_nb.notebook.page.store import PageStore
 from agent_nb.render import page_html, page_source
 from agent_nb.run.run import Run
 

@@ -187,3 +187,16 @@ def test_an_agent_binds_right_after_the_extension_is_loaded(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
     )
     assert done.stdout.endswith("rows [1]\n"), done.stderr
+
+
+def test_an_observer_that_raises_is_shown_as_of_any_widget_and_all_pages_follow(shell):
+    assert shell.run("rows, size = [1], 1").ok
+    for name in ("first", "second"):
+        assert shell.run(f"%%agent {name} -m demo: --pace 0 --bind rows,size\nA page.").ok
+    pages = [shell.names[name].page for name in ("first", "second")]
+    pages[0].observe(lambda change: 1 / 0, "rows")
+    cell = shell.run("rows, size = [2], 2")
+    assert cell.ok
+    assert "ZeroDivisionError" in cell.stdout
+    assert "Error in callback" not in cell.stdout
+    assert [(page.rows, page.size) for page in pages] == [([2], 2)] * 2
