@@ -4,7 +4,6 @@ from playwright.sync_api import Page, expect
 
 from tests.support.lab import LOAD, Lab, run_notebook
 
-RUN = "%%agent hero -m demo: --pace 0\nA landing page for a bakery"
 LOADED = (
     "from dataclasses import replace\nfrom agent_nb import Agent, load\n"
     "from agent_nb.demo import DemoProvider\n"
@@ -14,10 +13,9 @@ LOADED = (
 
 
 def test_a_loaded_run_is_walked_through_and_its_request_comes_from_the_kernel(page: Page, lab: Lab):
-    run_notebook(page, lab, "replay", LOAD, RUN, LOADED)
+    run_notebook(page, lab, "replay", LOAD, LOADED)
     frame = page.get_by_role("region", name="agent run tea").first
     expect(frame.locator(".phase").first).to_have_text("done")
-    frame.scroll_into_view_if_needed()
     frame.get_by_role("button", name="Replay", exact=True).click()
     slider, label = (
         frame.get_by_role("slider", name="Moment of the run"),
@@ -31,7 +29,7 @@ def test_a_loaded_run_is_walked_through_and_its_request_comes_from_the_kernel(pa
     expect(label).to_contain_text("writes index.html")  # a loaded run grows as it did
     slider.press(" ")
     expect(frame.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(3)  # the notebook did not take the keys
+    expect(page.locator(".jp-Notebook .jp-CodeCell")).to_have_count(2)  # the notebook did not take the keys
     slider.press("End")
     frame.get_by_role("button", name="Request of turn").click()
     panel = frame.locator(".anb-request")

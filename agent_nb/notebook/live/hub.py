@@ -212,7 +212,7 @@ def _listen(handle: Callable[[Any], None]) -> Any:
 
 
 def hub() -> Hub:
-    """The kernel's hub, created with the first watched run."""
+    """The kernel's hub, created with the first run that a page shows."""
     if not HUBS:
         HUBS.append(Hub())
     return HUBS[0]  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ from IPython import get_ipython
 from IPython.display import clear_output, display
 
 from agent_nb._base.secrets import StreamMasker, safe_text
+from agent_nb._base.threads import running_loop
 from agent_nb.core.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.core.options import Options
 from agent_nb.core.phase import phase_after
@@ -275,10 +276,23 @@ class LiveView(FrozenView):
 
 def show_run(run: Run | Handle) -> dict[str, str] | None:
     """The display bundle of a run as a cell's result; None (plain `repr`) if it is running and unknown to the page."""
-    hub = shown_hub()
     if isinstance(run, Handle):
         if run.result is None:
-            is_known = hub is not None and hub.knows(run.key, run.id)
+            is_known = shown_hub() is not None and shown_hub().knows(run.key, run.id)
             return first_frame(run.key, run.name, run.model, run.id) if is_known else None
         run = run.result
+    hub = shown_hub() or _new_hub(get_ipython())
     return bundle(run if hub is None else replace(run, key=hub.adopt(run)))
+
+
+def _new_hub(shell: Any) -> Any:
+    """The hub for the first run of this kernel that is shown; None if no page can connect to it."""
+    if getattr(shell, "kernel", None) is None or running_loop() is None:
+        return None
+    if not is_attended(shell) or not has_cells(shell):
+        return None
+    from agent_nb.notebook.live.hub import hub
+
+    if needs_view():
+        display(hub().model)
+    return hub()
