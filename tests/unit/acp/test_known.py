@@ -33,12 +33,8 @@ def installed(tmp_path, monkeypatch):
 
 def test_the_state_of_an_installed_agent_has_its_version(installed):
     installed("gemini", "@google/gemini-cli", "0.61.0")
-    assert known.states() == {
-        "claude": "install: npm install -g @agentclientprotocol/claude-agent-acp",
-        "gemini": "installed 0.61.0; log in: gemini",
-        "codex": "install: npm install -g @agentclientprotocol/codex-acp",
-        "opencode": "install: npm install -g opencode-ai",
-    }
+    others = {agent.name: f"install: npm install -g {agent.package}" for agent in known.KNOWN_AGENTS}
+    assert known.states() == {**others, "gemini": "installed 0.61.0; log in: gemini"}
 
 
 def test_the_instruction_files_of_each_agent_are_known():
