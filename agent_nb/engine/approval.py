@@ -30,11 +30,10 @@ MCP = "mcp:"
 Emit = Callable[..., Any]
 GO_ON = "Go on without it."
 REFUSALS: dict[str, str] = {
-    "person": "The person said no.",
     "policy": "This tool is switched off for this run.",
     "function": "It was not approved.",
 }
-"""Reasons sent to the model for a denied call, by who denied it."""
+"""Reasons for a denied call, by who denied it if that was not the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +259,7 @@ class Approvals:
             reason, summary = (
                 f"Nothing was fetched from {names}: {text}" for text in (denied.message, denied.summary)
             )
-            hint = f"{denied.hint} Use files of this run, images that the person gave, or data: addresses."
+            hint = f"{denied.hint} Use files of this run, images that the user gave, or data: addresses."
             raise ToolError(reason, code=denied.code, hint=hint.strip(), summary=summary) from None
         self.consent.hosts.update(hosts)
         return _remarks(answer, args)
@@ -318,7 +317,7 @@ class Approvals:
             return Answer(False, by="nobody")
         if self.consent.covers(request):
             return Answer(True, by="always")
-        answer = _answer_of(await call_user_code("Asking the person", self.ask, request))
+        answer = _answer_of(await call_user_code("Asking the user", self.ask, request))
         if answer.always and not request.written:
             self.consent.always(request, answer)
         return answer
@@ -362,8 +361,7 @@ def _answer_of(value: object) -> Answer:
 def _denial(answer: Answer) -> ToolError:
     if answer.by == "nobody":
         return nobody_to_ask()
-    reason = REFUSALS.get(answer.by, REFUSALS["person"])
-    summary = "You said no." if reason == REFUSALS["person"] else reason
+    reason, summary = [REFUSALS.get(answer.by, f"{who} said no.") for who in ("The user", "You")]
     return DeniedError(reason, code="DENIED", hint=answer.note or GO_ON, summary=summary)
 
 
@@ -372,7 +370,7 @@ def nobody_to_ask() -> ToolError:
         "It needs {} approval, and nobody is there to ask."
         ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.'
     )
-    return ToolError(text.format("the person's"), code="DENIED", hint=GO_ON, summary=text.format("your"))
+    return ToolError(text.format("the user's"), code="DENIED", hint=GO_ON, summary=text.format("your"))
 
 
 def _fetch_title(hosts: Mapping[str, int]) -> str:
@@ -385,7 +383,7 @@ def _fetch_title(hosts: Mapping[str, int]) -> str:
 
 
 def _remarks(answer: Answer, proposed: Json) -> list[str]:
-    who = "An approval function" if answer.by == "function" else "The person"
+    who = "An approval function" if answer.by == "function" else "The user"
     remarks = []
     if answer.args is not None:
         remarks.append(f"{who} changed {changes(proposed, answer.args)}; do not repeat the original call.")

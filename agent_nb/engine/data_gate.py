@@ -103,7 +103,7 @@ class DataGate:
             text = f"Done. {HELD}"
         revealed = [self._withheld[call_id] for call_id in self._to_show]
         self._to_show.clear()
-        texts = [f"The person shows you what `{output.name}` gave:\n{output.text}" for output in revealed]
+        texts = [f"The user shows you what `{output.name}` gave:\n{output.text}" for output in revealed]
         images = tuple(image for output in revealed for image in output.images)
         text = "\n\n".join(filter(None, [text, remarks, *texts]))
         self._texts.add(text)

@@ -94,7 +94,7 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
         raise ToolError("The code was stopped.", code="STOPPED", outputs=outputs)
     if watchdog.interrupted:
         watchdog.pass_on()
-        message = _joined("The person interrupted the code.", text)
+        message = _joined("The user interrupted the code.", text)
         raise ToolError(message, code="STOPPED", outputs=outputs, summary="You interrupted the code.")
     if watchdog.timed_out:
         message = _joined(f"The code was stopped after {watchdog.seconds:.3g} seconds.", text)
@@ -117,7 +117,7 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
 
 def _schema(execution: Execution) -> Schema:
     """The names that the code has set, by type and shape, and the amount of output."""
-    output = f"Output, which only the person sees: {_summary(execution.outputs)}."
+    output = f"Output, which only the user sees: {_summary(execution.outputs)}."
     set_names = [
         ("\n", Name(name), ": ", *read_schema(value)) for name, value in execution.changes.after.items()
     ]

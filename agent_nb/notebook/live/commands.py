@@ -242,7 +242,7 @@ class CheckedCommand(PageCommand):
         if self.ok and isinstance(self.report, dict):
             check.set_result(self.report)
         else:
-            failure = f"the person's browser could not check the page ({self.error[:200]})."
+            failure = f"the user's browser could not check the page ({self.error[:200]})."
             check.set_exception(ViewerUnavailableError(failure))
 
 

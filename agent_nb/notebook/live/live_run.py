@@ -344,7 +344,7 @@ class LiveRun:
             self.stream.send_check(window_number(self.window), check_id, request)
             return await asyncio.wait_for(report, CHECK_PATIENCE)
         except TimeoutError:
-            raise ViewerUnavailableError("the person's browser did not respond.") from None
+            raise ViewerUnavailableError("the user's browser did not respond.") from None
         finally:
             del self.checks[check_id]
 

@@ -15,7 +15,7 @@ KEY = "sk-ant-api03-" + "x9-Y" * 8
 
 @pytest.fixture
 def lines():
-    """What a person's own handler writes."""
+    """What a user's own handler writes."""
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     log.addHandler(handler)

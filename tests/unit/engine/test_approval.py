@@ -404,7 +404,7 @@ async def test_without_a_yes_nothing_is_fetched(answer, approve, reason):
     assert end.code == "DENIED"
     assert end.summary.startswith("Nothing was fetched from 127.0.0.1: ")
     assert reason in end.summary
-    assert "images that the person gave" in end.hint
+    assert "images that the user gave" in end.hint
     assert not run.files
 
 

@@ -432,7 +432,7 @@ async def test_a_long_run_is_compacted_between_its_turns():
     assert (run.reason, run.html) == ("end_turn", page(3))
     assert prompt_text("go_on") in [message.text for message in run.messages]
     assert NOTE in run.messages[1].tool_calls[0].arguments
-    # What the person gets of the run is what the model wrote.
+    # What the user gets of the run is what the model wrote.
     assert [json.loads(use.call.arguments)["content"] for use in run.tool_uses] == [page(1), page(2), page(3)]
     assert run.thinking == "Hm.\n\nHm.\n\nHm."
     for event in of(run, ConversationCompacted):

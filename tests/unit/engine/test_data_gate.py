@@ -59,7 +59,7 @@ async def test_a_shown_output_goes_with_the_next_result_and_no_other():
 
     handle.approve_with(answer)
     run = await handle
-    shown = ["one table", f"one table\n\nThe person shows you what `look` gave:\n{VALUE}", "one table"]
+    shown = ["one table", f"one table\n\nThe user shows you what `look` gave:\n{VALUE}", "one table"]
     assert [each.text for each in results(run)] == shown
     assert [len(each.images) for each in results(run)] == [0, 1, 0]
     with pytest.raises(ConfigError, match="The run has ended"):

@@ -1,4 +1,4 @@
-"""The texts for a model exist, are short and calm, and can be told from the person's own."""
+"""The texts for a model exist, are short and calm, and can be told from the user's own."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What becomes of a tool's result, for the model and for the person."""
+"""What becomes of a tool's result, for the model and for the user."""
 
 import base64
 import io

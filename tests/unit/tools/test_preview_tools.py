@@ -1,4 +1,4 @@
-"""`check_preview`: when it is offered, what the model and the person get, how often it may be used."""
+"""`check_preview`: when it is offered, what the model and the user get, how often it may be used."""
 
 import json
 

@@ -71,8 +71,8 @@ async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
     (use,) = run.tool_uses
     assert use.call.arguments == '{"code": "a = 1"}', "the vendor gets what its model wrote"
     assert use.result.text == (
-        'ran a = 2\n\nThe person changed `code` from "a = 1" to "a = 2"; do not repeat the original call.'
-        "\nThe person approved this and says: Two is better."
+        'ran a = 2\n\nThe user changed `code` from "a = 1" to "a = 2"; do not repeat the original call.'
+        "\nThe user approved this and says: Two is better."
     )
     (resolved,) = of(run, ApprovalResolved)
     assert resolved.by == "person"

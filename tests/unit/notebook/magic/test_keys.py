@@ -28,7 +28,7 @@ def _fresh_keys(monkeypatch):
 
 @pytest.fixture
 def typed(monkeypatch):
-    """The person's answer to the prompt."""
+    """The user's answer to the prompt."""
     prompts = []
 
     def answer(prompt):

@@ -1,4 +1,4 @@
-"""`.mcp.json`, and what the person has allowed."""
+"""`.mcp.json`, and what the user has allowed."""
 
 import json
 
