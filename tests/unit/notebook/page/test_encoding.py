@@ -1,6 +1,8 @@
-"""Values as JSON for a page: in the notebook, and in an exported page, which has a copy of the encoder."""
+"""Values as JSON for a page: in the notebook, masked in an output, and in an exported page with its own encoder."""
 
+import ast
 import base64
+import inspect
 import io
 import json
 import subprocess
@@ -11,7 +13,11 @@ import pandas as pd
 import PIL.Image
 import pytest
 
-from agent_nb.notebook.page.encoding import EncodingError, json_pieces
+from agent_nb import ConfigError
+from agent_nb.notebook.page import encoding
+from agent_nb.notebook.page.bindings import Bindings
+from agent_nb.notebook.page.encoding import MAX_CHARACTERS, EncodingError, json_pieces
+from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.page.widget import _exported
 
 SETUP = """
@@ -134,13 +140,21 @@ print(json.dumps(answers))
 """
 
 
-def in_the_notebook():
+def pieces(value):
+    return "".join(json_pieces("value", value))
+
+
+def masked(value):
+    return PageStore(Bindings(())).masked_text("value", value, MAX_CHARACTERS)
+
+
+def in_this_process(encode):
     names, answers = {"__name__": __name__}, {}
     exec(SETUP, names)
     for source in (*VALUES, *UNFIT):
         try:
-            answers[source] = {"text": "".join(json_pieces("value", eval(source, names)))}
-        except EncodingError as error:
+            answers[source] = {"text": encode(eval(source, names))}
+        except (EncodingError, ConfigError) as error:
             answers[source] = {"error": str(error)}
     return answers
 
@@ -155,9 +169,9 @@ def in_a_file(folder):
     return json.loads(done.stdout)
 
 
-@pytest.fixture(scope="module", params=["notebook", "exported"])
+@pytest.fixture(scope="module", params=[pieces, masked, None], ids=["notebook", "saved", "exported"])
 def answers(request, tmp_path_factory):
-    return in_the_notebook() if request.param == "notebook" else in_a_file(tmp_path_factory.mktemp("page"))
+    return in_this_process(request.param) if request.param else in_a_file(tmp_path_factory.mktemp("page"))
 
 
 def without_data(value):
@@ -176,6 +190,13 @@ def test_a_value_arrives_as_json(answers, source):
 @pytest.mark.parametrize("source", UNFIT)
 def test_what_json_cannot_hold_is_an_error_that_names_it(answers, source):
     assert answers[source]["error"].startswith(f"`value` {UNFIT[source]}")
+
+
+def test_the_encoder_imports_only_the_standard_library():
+    nodes = ast.walk(ast.parse(inspect.getsource(encoding)))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    modules = [getattr(node, "module", None) or node.names[0].name for node in imports]
+    assert {module.partition(".")[0] for module in modules} <= sys.stdlib_module_names
 
 
 def test_a_photo_is_upright_and_not_too_large():
