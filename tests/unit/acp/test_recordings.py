@@ -12,6 +12,9 @@ from agent_nb.core.messages import Usage
 from tests.support import ROOT
 
 FOLDER = ROOT / "tests/support/agents/recordings"
+OUTSIDE = (
+    events.RunStarted | events.TurnFinished | events.MessageAdded | events.UsageUpdated | events.RunFinished
+)
 
 
 @pytest.fixture
@@ -21,12 +24,26 @@ def play(cache):
     async def run(name, agent, approve="auto", tools=()):
         command = [sys.executable, "-S", str(ROOT / "tests/support/agents/recorded.py")]
         known.set_own({agent: [*command, str(FOLDER / f"{name}.jsonl")]})
-        return await Agent(f"acp:{agent}", approve=approve, tools=tools).run(
+        made = await Agent(f"acp:{agent}", approve=approve, tools=tools).run(
             "Please make a page about tides."
         )
+        assert not outside_turns(made)
+        return made
 
     yield run
     known.set_own({})
+
+
+def outside_turns(run):
+    """The events that no turn contains, apart from those of a run and of the agent's start."""
+    others, is_inside = [], False
+    for event in run.events:
+        is_inside = isinstance(event, events.TurnStarted) or (
+            is_inside and not isinstance(event, events.TurnFinished)
+        )
+        if not is_inside and not isinstance(event, OUTSIDE) and getattr(event, "call_id", "") != "start":
+            others.append(event)
+    return others
 
 
 def calls(run):

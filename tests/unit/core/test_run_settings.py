@@ -19,6 +19,7 @@ from agent_nb.core.run_settings import (
     other_settings,
     stricter,
 )
+from agent_nb.providers.prices import price_of
 from agent_nb.providers.scripted import ScriptedProvider
 from agent_nb.providers.vendors import APIS, VENDORS
 
@@ -27,7 +28,7 @@ VALUES = {
     "tools": ("view_file",),
     "effort": "high",
     "approve": "auto",
-    "sampling": {"temperature": 0.5},
+    "sampling": {"service_tier": "flex"},
     "stack": "vue",
     "data": "schema",
     "bind": {"sales": "pandas.DataFrame", "labels": "filled by the page"},
@@ -104,7 +105,7 @@ def test_what_a_request_sends_is_an_option_of_the_cell():
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("effort", "Set `effort` on"), ("tools", "no setting"), ("tier", "no setting")]
+    ("name", "why"), [("effort", "Set `effort` on"), ("tools", "no setting"), ("unknown", "no setting")]
 )
 def test_an_agent_refuses_what_it_could_not_keep(name, why):
     with ScriptedProvider([]) as provider:
@@ -145,13 +146,16 @@ def test_settings_in_a_file_of_other_types_and_values_are_refused(recorded):
         check_recorded(recorded)
 
 
-def test_the_price_of_another_tier_is_not_known():
-    usage = Usage(input=1000)
+@pytest.mark.parametrize("name", [name for name, row in SETTINGS.items() if row.priced])
+def test_a_priced_setting_changes_the_price_or_makes_it_unknown(name):
+    def price(**settings):
+        return price_of("openai:gpt-6.1-sol", Usage(input=1000), replace(RunSettings(), **settings).priced())
 
-    def prepared(**sampling):
-        with ScriptedProvider([]) as provider:
-            provider.name, provider.sampling = "openai:gpt-6.1-sol", sampling
-            return Agent(provider).prepare("go")
+    assert price() == price(sampling={"service_tier": "default"}) > 0
+    assert price(**{name: VALUES[name]}) != price()
 
-    assert prepared().price(usage) == prepared(service_tier="default").price(usage) > 0
-    assert prepared(service_tier="flex").price(usage) is None
+
+def test_a_run_is_priced_with_the_settings_of_its_model():
+    with ScriptedProvider([]) as provider:
+        provider.name, provider.sampling = "openai:gpt-6.1-sol", VALUES["sampling"]
+        assert Agent(provider).prepare("go").price(Usage(input=1000)) is None

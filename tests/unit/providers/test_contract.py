@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb.core.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, assistant, user
+from agent_nb.core.run_settings import SETTINGS
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
 from tests.support.wire import (
     Call,
@@ -33,6 +34,7 @@ from tests.support.wire.cases import (
     turn_of,
     two_turns,
 )
+from tests.unit.core.test_run_settings import VALUES
 
 SIGNATURE = "c2lnbmVkK3RoaXMvYW5kPT90aGF0+/8="
 
@@ -55,6 +57,15 @@ def full_reply(**settings) -> Reply:
         Tokens(input=900, cached_read=500, cached_write=100, output=80, reasoning=30),
         **settings,
     )
+
+
+async def test_a_setting_is_sent_in_the_vendors_form(case: Case, server: WireServer):
+    rows = [(name, row) for name, row in SETTINGS.items() if row.accepted_by.get(case.protocol) == "accepts"]
+    for name, _ in rows:
+        server.plan(full_reply())
+        await collect(case.provider(server, **{name: VALUES[name]}))
+        assert VALUES[name] in map(str.lower, strings_in(server.requests[-1].body))
+    assert rows
 
 
 async def test_deltas_concatenate_to_the_turn(case: Case, server: WireServer):
