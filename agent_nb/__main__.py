@@ -10,7 +10,7 @@ from pathlib import Path
 
 from agent_nb._base.constants import MODEL_VARIABLE, VERSION
 from agent_nb._base.table import Table
-from agent_nb._base.text import printable_line
+from agent_nb._base.text import plural, printable_line
 from agent_nb.core.errors import AgentError, ConfigError
 
 FAILED, INTERRUPTED = 1, 130
@@ -69,7 +69,6 @@ def verify(arguments: argparse.Namespace) -> None:
     """Check that a file contains a whole run; with `--run-code`, run its code again in a fresh kernel."""
     from agent_nb.notebook.asking import confirm
     from agent_nb.notebook.verify import DIFFERS, verify
-    from agent_nb.render.summary import plural
     from agent_nb.run import load
 
     run = load(arguments.file)
