@@ -1,6 +1,5 @@
 """The table of outside agents: one row per name in `acp:NAME`."""
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from agent_nb._base.constants import ACP
 from agent_nb._base.program import find_program
 from agent_nb._base.secrets import register
+from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers.vendors import VENDORS
 
@@ -58,8 +58,8 @@ class KnownAgent:
         """The version in its npm package; empty if unknown. Starts nothing."""
         for folder in Path(os.path.realpath(self.program or "/")).parents:
             try:
-                package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
-            except (OSError, ValueError):
+                package = parse_json((folder / "package.json").read_bytes())
+            except OSError:
                 continue
             if isinstance(package, dict) and package.get("version") and package.get("name"):
                 return str(package["version"])

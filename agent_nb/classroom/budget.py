@@ -10,6 +10,7 @@ from typing import Any
 
 from agent_nb._base.atomic import PATIENCE, locked, write_atomically
 from agent_nb._base.text import sha256
+from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ConfigError
 
 
@@ -61,7 +62,7 @@ class BudgetCounter:
         if not self.path.exists():
             return {}
         try:
-            costs: Any = json.loads(self.path.read_text(encoding="utf-8"))["costs"]
+            costs: Any = parse_json(self.path.read_bytes())["costs"]
             return {str(run_id): float(cost) for run_id, cost in costs.items()}
         except (ValueError, LookupError, TypeError, AttributeError):
             raise ConfigError(

@@ -2,14 +2,13 @@
 
 import base64
 import contextlib
-import json
 import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from agent_nb._base.text import listed
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.messages import Text, ToolResult, ToolSpec
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.conversation import Action, Conversation, DemoCall
@@ -82,8 +81,8 @@ def summaries(talk: Conversation, *, on_page: bool) -> list[str]:
 def failure(result: ToolResult) -> str:
     """A sentence about why a call failed, from the `error` field of its JSON result."""
     text = result.text
-    with contextlib.suppress(ValueError, KeyError, TypeError):
-        text = str(json.loads(text)["error"])
+    with contextlib.suppress(KeyError, TypeError):
+        text = str(parse_json(text)["error"])
     reason = shortened(" ".join(text.split()).rstrip("."), LONGEST_REASON)
     if result.code == "DENIED":
         return f"`{result.name}` was not approved, so it did not run (“{reason}”)."

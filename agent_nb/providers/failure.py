@@ -268,7 +268,8 @@ def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
     for cause in (exc, exc.__cause__):
         if isinstance(cause, network):
             return from_network(settings, cause)
-    return garbled(settings) if isinstance(exc, json.JSONDecodeError) else unexpected(settings, exc)
+    is_json = isinstance(exc, json.JSONDecodeError | RecursionError)
+    return garbled(settings) if is_json else unexpected(settings, exc)
 
 
 def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:

@@ -314,7 +314,7 @@ class _StreamReader:
             return json.loads(data.decode())
         except UnicodeDecodeError:
             raise failure.garbled(self._settings, "UTF-8") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             if data.lstrip().startswith(b"<!"):  # a web page, line by line
                 raise failure.not_an_api(self._settings, data.decode()) from None
             if data.strip() != b"[DONE]":

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from agent_nb._base.atomic import locked, read_file, write_atomically
 from agent_nb._base.secrets import is_secret_name, register, safe_text
 from agent_nb._base.text import printable, sha256
-from agent_nb._base.wire import WireError, from_wire
+from agent_nb._base.wire import WireError, from_wire, parse_json
 from agent_nb.core.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-((?:(?!\$\{)[^}])*))?\}")
@@ -187,8 +187,8 @@ def remember(config: ServerConfig, tools: dict[str, str]) -> None:
 def _allowed() -> dict[str, Any]:
     """Return the stored consents by key; empty if the file is corrupt, so that the user is asked again."""
     try:
-        entries = json.loads(consent_path().read_text(encoding="utf-8"))["allowed"]
-    except (OSError, ValueError, LookupError, TypeError):
+        entries = parse_json(consent_path().read_bytes())["allowed"]
+    except (OSError, LookupError, TypeError):
         return {}
     is_valid = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
     return entries if is_valid else {}

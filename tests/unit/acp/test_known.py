@@ -37,6 +37,13 @@ def test_the_state_of_an_installed_agent_has_its_version(installed):
     assert known.states() == {**others, "gemini": "installed 0.61.0; log in: gemini"}
 
 
+@pytest.mark.parametrize("damage", [b"[" * 100_000, b"{", b"\xff", b"[]"])
+def test_a_damaged_package_has_no_version(installed, tmp_path, damage):
+    installed("gemini", "@google/gemini-cli", "0.61.0")
+    (tmp_path / "lib" / "@google/gemini-cli" / "package.json").write_bytes(damage)
+    assert known.find("gemini").version == ""
+
+
 def test_the_instruction_files_of_each_agent_are_known():
     assert {*known.AGENTS} <= {*AGENT_FILES}
 

@@ -42,7 +42,7 @@ def test_two_notebooks_at_once_lose_nothing(tmp_path):
 def test_a_damaged_counter_and_a_folder_that_cannot_be_written_are_said(tmp_path, monkeypatch):
     counter = BudgetCounter(tmp_path / "lab.toml")
     counter.record("a", 1)
-    for content in ("{", "[]", '{"costs": 3}', '{"costs": {"a": "much"}}'):
+    for content in ("{", "[]", "[" * 100_000, '{"costs": 3}', '{"costs": {"a": "much"}}'):
         counter.path.write_text(content)
         with pytest.raises(ConfigError, match="are damaged"):
             counter.total()

@@ -65,8 +65,9 @@ async def test_an_error_event_ends_the_stream(case: Case, server: WireServer):
     assert "Overloaded, come back later" in str(error)
 
 
-async def test_bad_json_may_be_tried_again(case: Case, server: WireServer):
-    error = await failure(case, server, reply(Say("Hello."), BadJson()))
+@pytest.mark.parametrize("broken", [BadJson(), Event("[" * 100_000)], ids=["cut", "too deep"])
+async def test_bad_json_may_be_tried_again(case: Case, server: WireServer, broken):
+    error = await failure(case, server, reply(Say("Hello."), broken))
     assert error.retryable
     assert "not valid JSON" in str(error)
 

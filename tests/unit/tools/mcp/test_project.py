@@ -93,7 +93,7 @@ def test_what_is_allowed_is_the_entry_in_its_folder(write, tmp_path):
     assert not is_allowed(read_project(other)[0]["one"])
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"allowed": []}', '{"allowed": {"a": 1}}'])
+@pytest.mark.parametrize("damage", ["", "{", "[]", "[" * 100_000, '{"allowed": []}', '{"allowed": {"a": 1}}'])
 def test_a_damaged_store_asks_again(write, damage):
     config = write(one={"command": "x"})[0]["one"]
     remember(config, {})
