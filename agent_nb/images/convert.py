@@ -233,8 +233,6 @@ def _upright(pil_image: Any, name: str) -> Any:
     _load(pil_image, name)
     jpeg = pil_image.format == "JPEG"
     try:
-        if _frames(pil_image) > 1:
-            pil_image.seek(0)
         upright: Any = ImageOps.exif_transpose(pil_image)
     except DAMAGE:
         upright = pil_image.copy()

@@ -108,6 +108,14 @@ def test_an_animation_gives_its_first_frame():
     assert pixels.convert("RGB").getpixel((0, 0)) == (255, 0, 0)
 
 
+def test_the_users_animation_stays_at_its_frame_which_is_sent():
+    frames = [PIL.Image.new("RGB", (8, 6), colour) for colour in ("red", "blue")]
+    animation = PIL.Image.open(io.BytesIO(encoded(frames[0], "GIF", save_all=True, append_images=frames[1:])))
+    animation.seek(1)
+    assert opened(to_image(animation)).convert("RGB").getpixel((0, 0)) == (0, 0, 255)
+    assert animation.tell() == 1
+
+
 def test_a_turned_photo_stands_upright():
     exif = PIL.Image.Exif()
     exif[0x0112] = 6
