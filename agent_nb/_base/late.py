@@ -1,8 +1,11 @@
 """Functions of modules that would be too slow to import at `%load_ext`."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
+
+SECRET_SOURCES: list[Callable[[], Collection[str]]] = []
+"""Functions that return the secret values of the user's variables. `%load_ext agent_nb` adds the notebook's."""
 
 
 def late(module: str, name: str) -> Callable[..., Any]:

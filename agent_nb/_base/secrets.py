@@ -5,9 +5,10 @@ import itertools
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from agent_nb._base.late import SECRET_SOURCES
 from agent_nb._base.text import change_texts, showable_text
 
 # A key may follow an escaped newline, as in quoted JSON: `\n` ends in a letter, so \b does not match there.
@@ -85,8 +86,6 @@ _cores: set[str] = set()
 PIECE = 4
 PIECES: set[str] = set()
 """All substrings of length `PIECE` of registered values. A text that ends with none of them does not end in a value."""
-SOURCES: list[Callable[[], Collection[str]]] = []
-"""Functions that return the secret values of the user's variables. `%load_ext agent_nb` adds the notebook's."""
 _CUT = re.compile(r"\s?(?:…|\.\.\.|\[[\d,]+ (?:of [\d,]+ )?characters omitted\]\s?)|\Z")
 """The marks that stand for the rest of a shortened text."""
 _KEYS = (
@@ -338,7 +337,7 @@ def _spans_of(secrets: Collection[str], text: str) -> Iterator[Span]:
 
 def own_values() -> frozenset[str]:
     """The secret values of the user's variables, as texts may contain them."""
-    return frozenset[str]().union(*(source() for source in SOURCES))
+    return frozenset[str]().union(*(source() for source in SECRET_SOURCES))
 
 
 def mask_values(text: str, values: Collection[str] | None = None) -> str:

@@ -1,10 +1,12 @@
 """The interface to bound pages for packages that must not import `notebook`, which serves them."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.messages import Image
+
+if TYPE_CHECKING:  # too slow to import for `%load_ext`
+    from agent_nb.core.messages import Image
 
 
 class BoundNames(Protocol):
@@ -13,7 +15,7 @@ class BoundNames(Protocol):
     @property
     def types(self) -> Mapping[str, str]: ...
 
-    def description(self, data: str) -> tuple[str, tuple[Image, ...]]:
+    def description(self, data: str) -> tuple[str, "tuple[Image, ...]"]:
         """Return the names as text and images, without values if `data` is `schema`; empty if the prompt has them."""
         ...
 

@@ -2,9 +2,8 @@
 
 import re
 import traceback
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 MOST_FAILURES = 20
 MAX_FRAMES = 8
@@ -13,8 +12,7 @@ _OWN = (str(Path(__file__).parent / "kernel_tools"), "<frozen ")
 _IPYTHON = re.compile(r"[\\/](?:IPython|ipykernel)[\\/]")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCell:
+class FailedCell(NamedTuple):
     """A failed cell. Stores only text: an exception would keep all values in its frames alive."""
 
     number: int
@@ -32,8 +30,7 @@ class FailedCell:
     """The undefined name of a NameError."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlainCell:
+class PlainCell(NamedTuple):
     """A cell for `%agent explain`, with its text output."""
 
     source: str

@@ -15,7 +15,6 @@ from traitlets.config import Configurable
 from agent_nb._base.constants import DEMO_MODEL, EFFORTS, MODEL_VARIABLE
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.options import APPROVE
-from agent_nb.core.run_settings import check_stack
 from agent_nb.notebook.failures import Failures
 from agent_nb.notebook.front_end import cell_id
 
@@ -70,6 +69,8 @@ class MagicSettings(Configurable):
 
     @validate("stack")
     def _check_stack(self, proposal: Any) -> Any:
+        from agent_nb.core.run_settings import check_stack
+
         try:
             return check_stack(proposal["value"]) if proposal["value"] else ""
         except ConfigError as error:

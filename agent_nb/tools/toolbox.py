@@ -13,8 +13,9 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator,
 from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
+from agent_nb._base.late import SECRET_SOURCES
 from agent_nb._base.log import log
-from agent_nb._base.secrets import SOURCES, mask, mask_values
+from agent_nb._base.secrets import mask, mask_values
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import in_thread, off_loop
 from agent_nb._base.wire import Json
@@ -188,7 +189,7 @@ class Toolbox:
 
 async def masked(text: str) -> str:
     """The text with the secret values of the user's variables masked."""
-    if not SOURCES or not text:
+    if not SECRET_SOURCES or not text:
         return text
     work = asyncio.ensure_future(off_loop(mask_values, text))
     try:

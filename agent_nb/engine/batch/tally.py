@@ -1,20 +1,16 @@
 """Reports the progress of `agent.map` to a front end. The notebook registers one when it is loaded."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(slots=True)
 class Tally:
-    total: int
-    done: int = 0
-    failed: int = 0
-    running: int = 0
-    loaded: int = 0
-    cost: float = 0.0
-    """US dollars so far, without runs of unknown price. Loaded runs cost nothing."""
-    note: str = ""
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = self.failed = self.running = self.loaded = 0
+        self.cost = 0.0
+        """US dollars so far, without runs of unknown price. Loaded runs cost nothing."""
+        self.note = ""
 
     def counts(self) -> list[str]:
         """`3 of 8 done`, `4 running`, `1 failed`, `2 loaded`, without the zeros."""

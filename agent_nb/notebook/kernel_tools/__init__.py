@@ -5,7 +5,7 @@ from typing import Any
 
 from IPython import get_ipython
 
-from agent_nb._base.secrets import SOURCES
+from agent_nb._base.late import SECRET_SOURCES
 from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.kernel_tools.python import run_python
 from agent_nb.notebook.kernel_tools.variables import describe_variable, list_variables
@@ -24,5 +24,5 @@ def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:
     if shell is None:
         raise ConfigError("`kernel_tools()` needs IPython: use it in a notebook or in `ipython`.")
     if shell is get_ipython():  # without `%load_ext`, too
-        SOURCES[:] = [partial(user_secrets, shell)]
+        SECRET_SOURCES[:] = [partial(user_secrets, shell)]
     return list_variables(shell), describe_variable(shell), run_python(shell)

@@ -22,8 +22,7 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from traitlets import observe
 
 from agent_nb._base.installed import InstalledFirst
-from agent_nb._base.late import late
-from agent_nb._base.secrets import SOURCES
+from agent_nb._base.late import SECRET_SOURCES, late
 from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
 from agent_nb.core.bound_pages import LOADERS, BoundPages
 from agent_nb.core.options import OPTIONS, OPTIONS_HEAD
@@ -205,8 +204,8 @@ def load(shell: Any) -> None:
     sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
     undo(_remove, sys.meta_path.remove, finder)
     LOADERS[:] = [_load_bound_pages]
-    SOURCES[:] = [partial(late("agent_nb.notebook.values.secret_values", "user_secrets"), shell)]
-    undo(SOURCES.clear)
+    SECRET_SOURCES[:] = [partial(late("agent_nb.notebook.values.secret_values", "user_secrets"), shell)]
+    undo(SECRET_SOURCES.clear)
     watch_with(partial(late("agent_nb.notebook.views.progress_bar", "ProgressBar"), shell))
     undo(watch_with, None)
 
