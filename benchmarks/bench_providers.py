@@ -22,12 +22,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality import write_figures
+from benchmarks.quality import GOALS, write_figures
 from tests.support.wire import Hold, Say, WireServer, reply
 from tests.support.wire.cases import CASES, collect
 
 PROTOCOLS = {"anthropic_messages": "Anthropic", "responses": "OpenAI Responses", "chat": "Chat Completions"}
-GOALS = {"anthropic_messages": 0.55, "responses": 0.22, "chat": 0.18}
 PEERS_PYTHON = Path(__file__).parents[1] / ".venv-peers" / "bin" / "python"
 SDK, OURS = "SDK", "agent_nb"
 LACKING = {("openai-agents", "anthropic_messages")}
@@ -159,7 +158,8 @@ def print_row(protocol: str, by_work: dict[str, Any], works: list[str]) -> None:
     for work in works:
         row = by_work.get(work)
         cells += f"{row['times_sdk']:>10.2f} ({row['exponent']:.2f})" if row else f"{'-':>17}"
-    print(f"{PROTOCOLS[protocol]:<18}{cells}{GOALS[protocol]:>9}")
+    goal, _ = GOALS[f"providers/cpu/{protocol}/{OURS}/times_sdk"]
+    print(f"{PROTOCOLS[protocol]:<18}{cells}{goal:>9}")
 
 
 def main() -> None:

@@ -1,19 +1,20 @@
 """`python -m docs.scripts.quality` writes `docs/internals/quality.md` and its tables from the figures in `build/quality/`.
 
-The commands that measure leave the figures there. What was not measured is a line with the command that would do it.
+The commands that measure leave the figures there. What was not measured in this version is a line with the command
+that would do it.
 """
 
 # ruff: noqa: E501 - tables are easier to read in long lines
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.quality import FOLDER
+from benchmarks.quality import FOLDER, GOALS, figure, read_record, source_commit
 from tests.support import ROOT
 
 DOCS = ROOT / "docs" / "internals"
+NOT_MEASURED = "not measured in this version"
 MOST_COLUMNS = 9
 """A row with more figures is shown as a list."""
 
@@ -37,33 +38,6 @@ SECTIONS: tuple[tuple[str, str, str, str], ...] = (
 )  # fmt: skip
 """The name of the figures, the title, the command that measures, and what is measured."""
 
-GOALS: tuple[tuple[str, str, float], ...] = (
-    ("Processor time of a run, times the SDK's: Anthropic", "providers/cpu/anthropic_messages/agent_nb/times_sdk", 0.6),
-    ("The same: OpenAI Responses", "providers/cpu/responses/agent_nb/times_sdk", 0.25),
-    ("The same: Chat Completions", "providers/cpu/chat/agent_nb/times_sdk", 0.2),
-    ("Its growth exponent: Anthropic", "providers/cpu/anthropic_messages/agent_nb/exponent", 1.0),
-    ("Peak memory of a run, bytes per character: Anthropic", "providers/peak_bytes_per_character/anthropic_messages", 10),
-    ("Cancel to closed socket, ms: Anthropic", "providers/cancel_ms/anthropic_messages", 100),
-    ("`%load_ext`, ms of processor time", "magic/*/load_cpu_ms", 25),
-    ("The page gets the oldest fragment after, ms, 95 %", "widget/oldest fragment arrives after, p95 (ms)", 100),
-    ("The same with 100 runs at once, for those on screen", "notebook/runs_at_once/lag_p95_ms", 100),
-    ("First word of the first run in a kernel, a vendor's over the demo's", "notebook/ratios/vendor_first_over_demo_first", 1.5),
-    ("The same, the demo's first over its next", "notebook/ratios/demo_first_over_next", 1.7),
-    ("50 finished runs opened, over 50 lines of HTML", "notebook/ratios/opened_over_plain", 1.2),
-    ("The longest task of that", "notebook/ratios/longest_task_over_plain", 1.2),
-    ("Saved output of a run, bytes", "notebook/saved_size/saved_bytes", 14_000),
-    ("100,000 rows to a bound page's callback, times a plain anywidget", "bound/times the plain widget's", 1.3),
-    ("8 variants on Gemini, times one alone", "variants/interactions/times_one_alone", 1.15),
-    ("Memory of a kernel after a run, MB over one with ipywidgets, 30 at once", "class/after_a_run_over_ipywidgets_mb", 60),
-    ("Nodes that a closed output leaves on the page", "soak/1000 outputs opened and closed/page/growth_per_output/nodes", 0),
-    ("A frame of 200 finished runs scrolled with the widget on the page, ms, 95 %", "soak/a notebook of 200 outputs scrolled again/finished_runs_with_widget/frame_ms_p95", 25),
-    ("Runs with a fault that break a rule", "faults/runs/*/violations", 0),
-    ("Runs with a fault that end with other files and no error", "faults/runs/*/other_answer", 32),
-    ("Planted keys found in what leaves the kernel", "leaks/found", 0),
-)  # fmt: skip
-"""What is measured, where its figure is (`*` is the sum of all rows, or their greatest), and the most it should be."""
-GREATEST = ("load_cpu_ms",)
-
 LIMITS = (
     "**Opening 50 finished runs** takes JupyterLab 2 to 3 times as long as 50 lines of HTML. Before it shows a notebook, its table of contents sanitises every HTML output in one task: 329 of the 544 ms of that task, against 49 of 191 ms with lines of HTML. Without page, code and styles, 3.5 KB of transcript for each run still take 150 ms.",
     "**Scrolling saved runs without a kernel** is bound by drawing sandboxed frames: 3 to 4 times plain HTML at the median. Where the widget is on the page, pages of a dozen runs or more are loaded within 500 pixels of the screen only; elsewhere the page's text stands in its place, at the same height. With 200 outputs, a frame of the screen then took 17 ms at the median and 17 to 33 at 95 % in quiet minutes of a shared machine, 33 and 50 to 83 in busy ones (plain HTML 17 and 17 to 50). Without the widget it took 100 to 125 and 200 to 298.",
@@ -81,18 +55,19 @@ LIMITS = (
 def pages(folder: Path) -> dict[str, str]:
     """The page of goals, and one for each table, by their paths below `docs/internals/`."""
     tables = {
-        f"quality/{name}.md": "\n\n".join([f"# {title}", what, *_section(folder / f"{name}.json", command)])
-        + "\n"
+        f"quality/{name}.md": "\n\n".join([f"# {title}", what, *_section(folder, name, command)]) + "\n"
         for name, title, command, what in SECTIONS
     }
     return {"quality.md": _overview(folder), **tables}
 
 
 def _overview(folder: Path) -> str:
+    commit = source_commit()
     parts = [
         "# Quality",
         "What was measured, with the command that measures it again. Made from those figures by `make quality`; do not edit."
         " No vendor was called: models are played by a server on the same machine that speaks the vendors' protocols.",
+        f"The sources are those of {f'commit `{commit[:12]}`' if commit else 'no commit'}. Figures of others are not shown.",
     ]
     parts += ["## Goals", "The most that was wanted, and what was measured.", _goals(folder)]
     parts += ["## Limits", "\n".join(f"- {limit}" for limit in LIMITS)]
@@ -105,48 +80,25 @@ def _overview(folder: Path) -> str:
 
 def _goals(folder: Path) -> str:
     rows = []
-    for what, where, most in GOALS:
-        found = _figure(folder, *where.split("/"))
-        verdict = "not measured" if found is None else "yes" if found <= most else "**no**"
-        rows.append([what, _shown(most), "" if found is None else _shown(found), verdict])
+    for where, (most, what) in GOALS.items():
+        value = figure(folder, where)
+        verdict = NOT_MEASURED if value is None else "yes" if value <= most else "**no**"
+        rows.append([what, _shown(most), "" if value is None else _shown(value), verdict])
     return _table(["", "at most", "measured", "holds"], rows)
 
 
-def _figure(folder: Path, name: str, *keys: str) -> float | None:
-    """The number that these keys lead to in the figures of this name; None if there is none."""
-    try:
-        value = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))["figures"]
-        for place, key in enumerate(keys):
-            if key == "*":
-                return (max if keys[-1] in GREATEST else sum)(each[keys[place + 1]] for each in value)
-            value = value[key]
-        return float(value)
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
-
-
-def _section(path: Path, command: str) -> Iterator[str]:
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        date, figures = str(record["date"]), record["figures"]
-    except FileNotFoundError:
-        yield f"Not measured. `{command}` does it."
+def _section(folder: Path, name: str, command: str) -> Iterator[str]:
+    record = read_record(folder, name)
+    if record is None:
+        yield f"{NOT_MEASURED.capitalize()}. `{command}` does it."
         return
-    except (ValueError, LookupError, TypeError):
-        yield f"The figures cannot be read. `{command}` writes them anew."
-        return
-    load = record.get("load")
-    busy = f", load of the machine {load[0]}" if load else ""
-    measured_by = record.get("command", command)
-    yield f"`{measured_by}`, {date[:16].replace('T', ' ')} UTC, {_machine(record.get('machine'))}{busy}."
-    yield from tables(figures)
-
-
-def _machine(machine: Any) -> str:
-    if not isinstance(machine, Mapping):
-        return str(machine or "machine not known")
-    parts = [f"{machine.get('cores')} cores", machine.get("cpu"), machine.get("system")]
-    return ", ".join(str(part) for part in (*parts, f"Python {machine.get('python')}") if part)
+    date, machine = record["date"][:16].replace("T", " "), record["machine"]
+    yield (
+        f"`{record['command']}` at commit `{record['commit'][:12]}` of version {record['version']}, {date} UTC,"
+        f" {machine['cores']} cores, {machine['cpu']}, {machine['system']}, Python {machine['python']},"
+        f" load of the machine {record['load'][0]}."
+    )
+    yield from tables(record["figures"])
 
 
 def tables(figures: Any) -> Iterator[str]:
