@@ -113,7 +113,7 @@ class Rules:
         return ()
 
     def event(self, run_id: str, event: Event) -> Reaction | None:
-        """Called with each event of the run, in its task, so it must be fast."""
+        """Called with each event of the run, on its event loop, so it must be fast."""
         return None
 
     def end(self, run: Run) -> Iterable[str]:

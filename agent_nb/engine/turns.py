@@ -8,7 +8,7 @@ import itertools
 import math
 import random
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from typing import Any
 
@@ -248,6 +248,8 @@ class Turns:
                     refused = True
                     self._compact(compaction)
                 await self._journal.clock.sleep(wait)
+            finally:
+                self._journal.flush()
         self._end_texts(turn)
         self._meter.end_turn(turn.usage)
         self.window.counted(turn.usage)
@@ -257,7 +259,10 @@ class Turns:
         return turn
 
     async def _stream(self, request: Request) -> Turn:
-        readers: dict[str, tuple[str, Any]] = {}
+        writers: dict[object, Callable[[str], None]] = {
+            TextPiece: lambda text: self._emit(ev.TextDelta, text=text),
+            ThinkingPiece: lambda text: self._emit(ev.ThinkingDelta, text=text),
+        }
         turn: Turn | None = None
         chars, estimate_at = 0, UPDATE_EVERY
         deadline = self._prepared.settings.limits.seconds or math.inf
@@ -268,21 +273,13 @@ class Turns:
                 self._journal.tick()
                 # Runs for every token: a type check takes a ninth of the time of a class pattern.
                 if type(piece) is CallPiece:
-                    event_id, reader = readers[piece.id]
-                    # Each fragment is emitted once: as file text if the tool's reader finds any, else unchanged.
-                    file_text = reader.feed(piece.text) if reader else ()
-                    for path, offset, text in file_text:
-                        self._journal.emit_file(event_id, path, offset, text)
-                    if not file_text:
-                        self._emit(ev.ToolArgsDelta, call_id=event_id, text=piece.text)
+                    self._journal.collect(piece.text, writers[piece.id])
                     chars += len(piece.text)
                 elif type(piece) is TextPiece or type(piece) is ThinkingPiece:
-                    self._emit(
-                        ev.TextDelta if type(piece) is TextPiece else ev.ThinkingDelta, text=piece.text
-                    )
+                    self._journal.collect(piece.text, writers[type(piece)])
                     chars += len(piece.text)
                 elif type(piece) is CallStarted:
-                    readers[piece.id] = self._start_call(piece)
+                    writers[piece.id] = self._start_call(piece)
                 elif type(piece) is UsagePiece:
                     self._meter.counted(piece.usage)
                 elif type(piece) is Accepted:
@@ -357,13 +354,24 @@ class Turns:
         self.messages.append(message)
         self._emit(ev.MessageAdded, message=message)
 
-    def _start_call(self, call: CallStarted) -> tuple[str, Any]:
+    def _start_call(self, call: CallStarted) -> Callable[[str], None]:
+        """Emit the start of a call; return the function that emits its arguments."""
         event_id = unique_call_id(call.id, self._call_counts)
         self._open_calls[event_id] = ToolCall(call.id, call.name, "", call.written)
         tool = self._prepared.toolbox.get(call.name)
         title = title_of(tool, {}, written=call.written) if tool else call.name
         self._emit(ev.ToolStarted, call_id=event_id, name=call.name, title=title)
-        return event_id, tool.stream() if tool and tool.stream else None
+        reader = tool.stream() if tool and tool.stream else None
+
+        def write(arguments: str) -> None:
+            # Emitted once: as file text if the tool's reader finds any, else unchanged.
+            file_text = reader.feed(arguments) if reader else ()
+            for path, offset, text in file_text:
+                self._emit(ev.FileDelta, call_id=event_id, path=path, offset=offset, text=text)
+            if not file_text:
+                self._emit(ev.ToolArgsDelta, call_id=event_id, text=arguments)
+
+        return write
 
     def _end_texts(self, turn: Turn) -> None:
         calls = {call.id for call in turn.message.tool_calls}

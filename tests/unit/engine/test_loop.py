@@ -20,6 +20,8 @@ from agent_nb.core.events import (
     FileDelta,
     RunFinished,
     RunStarted,
+    TextDelta,
+    ThinkingDelta,
     ToolArgsDelta,
     ToolFinished,
     ToolReady,
@@ -29,7 +31,8 @@ from agent_nb.core.events import (
 )
 from agent_nb.core.messages import ToolCall, ToolResult, Usage
 from agent_nb.engine.turns import LIMIT_SECONDS, RETRIES, Retries
-from agent_nb.providers.scripted import ScriptedProvider, call, text, think, usage
+from agent_nb.providers.base import VirtualClock
+from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think, usage, wait
 from tests.support.scripts import PAGE, of, run_script, write
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
@@ -74,6 +77,33 @@ async def test_the_tool_starts_before_its_arguments_arrive():
     assert deltas > 3
     assert "".join(event.text for event in of(run, FileDelta)) == PAGE
     assert PAGE not in "".join(event.text for event in of(run, ToolArgsDelta)), "it is sent once"
+
+
+class DatedClock(VirtualClock):
+    """A run on this clock is not a scripted one."""
+
+    date = "2026-11-18T12:00:00+00:00"
+
+
+async def test_fragments_of_one_batch_are_one_delta():
+    script = [
+        [think("Bread", fragment=1), wait(0.5), think("."), write(fragment=4)],
+        [text("Done.", fragment=1)],
+    ]
+    with ScriptedProvider(script, clock=DatedClock(0.1)) as provider:
+        run = await Agent(provider).run("A page")
+    assert [(event.text, event.at) for event in of(run, ThinkingDelta)] == [("Bread", 0.0), (".", 0.5)]
+    assert [event.text for event in of(run, FileDelta, TextDelta)] == [PAGE, "Done."]
+
+
+async def test_joined_fragments_arrive_without_a_next_one_and_survive_a_stop():
+    with ScriptedProvider([[write(fragment=4), stall()]], clock=DatedClock(0)) as provider:
+        handle = Agent(provider).start("A page")
+        async for event in handle:
+            if isinstance(event, FileDelta):
+                handle.stop()
+        run = await handle
+    assert (run.reason, dict(run.files)) == ("stopped", {"index.html": PAGE})
 
 
 async def test_calls_are_gathered_by_their_own_index():

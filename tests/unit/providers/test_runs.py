@@ -53,11 +53,11 @@ async def test_a_page_is_built_over_the_wire(case: Case, server: WireServer):
 
 
 async def test_the_file_streams_while_it_is_written(case: Case, server: WireServer):
-    server.plan(reply(WRITES, fragment=5), reply(Say("Done.")))
+    server.plan(reply(WRITES, fragment=5, gap=0.01), reply(Say("Done.")))
     events = await events_of(case, server)
     deltas = [event for event in events if isinstance(event, FileDelta)]
     assert "".join(event.text for event in deltas) == PAGE
-    assert (len(deltas) > 3) == case.streams_arguments
+    assert (len(deltas) > 1) == case.streams_arguments
     assert any(isinstance(event, UsageUpdated) and not event.estimated for event in events)
 
 
