@@ -3,9 +3,10 @@
 import difflib
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+SLICE = 32 * 1024
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _EMOJI = "\u00a9\u00ae\u203c\u2049\u2122-\u2bff\u3030-\u3299\U0001f000-\U0001faff"
 # The twin is `js/src/printable.ts`; tests/support/printable.json contains the cases for both.
@@ -23,6 +24,11 @@ _HIDDEN = re.compile(
 def whole_text(text: str) -> str:
     """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def slices(text: str) -> Iterator[str]:
+    """Yield the text in parts that are encoded one by one: a whole page would be in memory twice."""
+    return (text[start : start + SLICE] for start in range(0, len(text), SLICE))
 
 
 def showable_text(text: str) -> str:
@@ -117,6 +123,15 @@ class TextBuffer:
 
     def __len__(self) -> int:
         return len(self._data)
+
+    def equals(self, text: str) -> bool:
+        end = 0
+        for part in slices(text):
+            data = part.encode("utf-8", "surrogatepass")
+            if not self._data.startswith(data, end):
+                return False
+            end += len(data)
+        return end == len(self._data)
 
     def __str__(self) -> str:
         return self._data.decode("utf-8", "surrogatepass")

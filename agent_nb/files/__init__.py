@@ -16,7 +16,7 @@ from typing import Any
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import check_place, folder_of, not_ours, note_written, write_atomically
 from agent_nb._base.secrets import mask
-from agent_nb._base.text import whole_text
+from agent_nb._base.text import slices, whole_text
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import FileError
 from agent_nb.files.diffs import LineChange, compare, unified_diff
@@ -111,7 +111,7 @@ def media_type(path: str, content: str | bytes | None = "") -> str:
 def byte_size(content: Content | None) -> int:
     if not isinstance(content, str) or content.isascii():
         return len(content or b"")
-    return len(content.encode("utf-8", "surrogatepass"))
+    return sum(len(part.encode("utf-8", "surrogatepass")) for part in slices(content))
 
 
 def to_wire(versions: Iterable[Content | None], shown: Callable[[str], str] = str) -> list[Json | None]:

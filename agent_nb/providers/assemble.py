@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from agent_nb._base.text import TextBuffer
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.events import Stop
 from agent_nb.core.messages import Message, Part, Source, Text, Thinking, ToolCall, Usage
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
@@ -54,6 +54,10 @@ class Assembler:
 
     def has_arguments(self, key: Any) -> bool:
         return len(self._calls[key].text) > 0
+
+    def has_same_arguments(self, key: Any, arguments: str) -> bool:
+        text = self._calls[key].text
+        return text.equals(arguments) or parse_json(str(text), text) == parse_json(arguments, arguments)
 
     def has_call(self, key: Any) -> bool:
         return key in self._calls

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent_nb._base.wire import Json, parse_json
+from agent_nb._base.wire import Json
 from agent_nb.core.events import Stop
 from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
@@ -93,7 +93,7 @@ class ResponsesDecoder(StreamDecoder):
         """Check a finished call, which repeats its arguments: if they differ, deltas were repeated or reordered."""
         pieces = self._started(index, item)
         arguments = item.get("arguments") if item.get("type") == "function_call" else None
-        if arguments and not _same_json(self._turn.part_text("call", index), arguments):
+        if arguments and not self._turn.has_same_arguments(index, arguments):
             raise self._disordered()
         # When sent back, the arguments come from the call, so that a page is not in memory twice.
         self._items[index] = {**item, "arguments": ""} if "arguments" in item else item
@@ -127,10 +127,6 @@ class ResponsesDecoder(StreamDecoder):
         if _POLICY.search(str(problem.get("code"))):
             return self._finished(response, "refusal", str(problem.get("message") or problem["code"]))
         raise self._error(problem, failure.retry_header(problem))
-
-
-def _same_json(first: str, second: str) -> bool:
-    return first == second or bool(parse_json(first, first) == parse_json(second, second))
 
 
 def _usage(counts: Json) -> Usage:

@@ -7,13 +7,13 @@ import functools
 import importlib
 import json
 import weakref
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from jiter import from_json
 
 from agent_nb._base.constants import EFFORTS
-from agent_nb._base.text import whole_text
+from agent_nb._base.text import SLICE, slices, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, InstallError, ProviderError
@@ -237,7 +237,9 @@ class StreamingProvider(VendorProvider):
         """Send the body through the SDK, which raises its own errors. The stack closes the response."""
         stream = await client.post(
             self.path,
-            content=encoded(body),
+            content=(content := JsonContent(body)),
+            # Not every server accepts a request without it.
+            options={"headers": {"Content-Length": str(len(content))}},
             cast_to=object,
             stream=True,
             stream_cls=importlib.import_module(self.sdk).AsyncStream[object],
@@ -336,9 +338,52 @@ class _StreamReader:
         raise failure.cut(self._settings)
 
 
-def encoded(body: Json) -> bytes:
-    """The body as JSON. Lone surrogates, which cannot be encoded, are replaced."""
-    return whole_text(json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":"))).encode()
+class JsonContent:
+    """A body as JSON, encoded in slices while it is sent, each time anew: it contains whole pages.
+
+    Lone surrogates, which cannot be encoded, are replaced.
+    """
+
+    def __init__(self, body: Json) -> None:
+        self._body = body
+
+    def __len__(self) -> int:
+        return sum(map(len, self._slices()))
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        for data in self._slices():
+            yield data
+
+    def _slices(self) -> Iterator[bytes]:
+        text = ""
+        for token in _json_tokens(self._body):
+            text += token
+            if len(text) >= SLICE:
+                yield whole_text(text).encode()
+                text = ""
+        yield whole_text(text).encode()
+
+
+def _json_tokens(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield '"'
+            yield from (json.dumps(part, ensure_ascii=False)[1:-1] for part in slices(value))
+            yield '"'
+        case dict() if value:
+            for number, (key, item) in enumerate(value.items()):
+                yield "," if number else "{"
+                yield from _json_tokens(key if isinstance(key, str) else json.dumps(key))
+                yield ":"
+                yield from _json_tokens(item)
+            yield "}"
+        case list() | tuple() if value:
+            for number, item in enumerate(value):
+                yield "," if number else "["
+                yield from _json_tokens(item)
+            yield "]"
+        case _:
+            yield json.dumps(value, allow_nan=False)
 
 
 def _default_silence(settings: Settings) -> float:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb._base.text import printable, shortened
+from agent_nb._base.text import TextBuffer, printable, shortened
 
 TABLE = json.loads(Path("tests/support/printable.json").read_text(encoding="utf-8"))
 
@@ -51,3 +51,12 @@ def test_writes_out_every_character_of_the_table_and_no_other() -> None:
 )
 def test_a_shortened_text_is_not_longer_than_the_limit(text: str, shown: str) -> None:
     assert shortened(text, 4) == shown
+
+
+@pytest.mark.parametrize("text", ["", "é", "a" * 40_000, "€" * 32_767 + "😀\ud83d", "\udc00" + "b" * 70_000])
+def test_a_buffer_equals_its_own_text_alone(text: str) -> None:
+    buffer = TextBuffer()
+    buffer.add(text)
+    assert buffer.equals(text)
+    others = {f"{text}a", f"a{text}", f"{text[:-1]}ö", text[:-1]} - {text}
+    assert not any(map(buffer.equals, others))
