@@ -28,7 +28,14 @@ from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.prepared import count_variants
-from agent_nb.engine.run_input import InputArgs, RunInput, as_sequence, open_run, read_images
+from agent_nb.engine.run_input import (
+    InputArgs,
+    RunInput,
+    as_sequence,
+    asks_for_page,
+    open_run,
+    read_images,
+)
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, start_variants
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.pages.page_check import PageViewer
@@ -40,6 +47,7 @@ from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.answer import answer_type
+from agent_nb.tools.base import LoadedData
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
@@ -86,6 +94,7 @@ class Agent:
         check_type("bind", bind, Mapping | None, "a dict such as {'sales': sales}")
         self._bound: BoundNames | None = bound_pages().bound_values(bind) if bind else None
         self._answer = None if answer is None else answer_type(answer)
+        self._cell: tuple[str, Sequence[str] | None] | None = None
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
 
@@ -224,6 +233,10 @@ class Agent:
         """Return a copy of this agent whose pages are bound to these names."""
         return self._copy(_bound=bound)
 
+    def with_cell(self, prompt: str, variables: Sequence[str]) -> Self:
+        """Return a copy of this agent for a cell's prompt, before its `{{name}}` are replaced, and its variables."""
+        return self._copy(_cell=(prompt, variables))
+
     def with_network(self) -> Self:
         """Return a copy of this agent that tells the model that its page may load from any https URL."""
         return self.with_settings(network=True)
@@ -354,10 +367,28 @@ class Agent:
         toolbox = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
         toolbox = toolbox.without(SEEING).without_values() if self._data(run_input.base_settings) else toolbox
         toolbox = toolbox.plus(self._answer.tool()) if self._answer else toolbox
+        if loaded := self._loaded(run_input, toolbox):
+            run_input = run_input.asking_for_code(loaded)
         prepared = self._prepared(run_input, toolbox, studio)
         if self.settings.limits.usd is not None:
             prepared.check_price()
         return prepared
+
+    def _loaded(self, run_input: RunInput, toolbox: Toolbox) -> LoadedData | None:
+        """Return the variables of the prompt if the model is asked for code about them, and not for a page."""
+        prompt, variables = self._cell or (run_input.prompt, None)
+        describe = next((tool.loaded for tool in toolbox if tool.loaded), None)
+        has_page = run_input.files is not None and run_input.files.entry is not None
+        is_about_page = has_page or self._bound or self.settings.stack or asks_for_page(prompt)
+        if (
+            describe is None
+            or not self.provider.reads_code
+            or is_about_page
+            or run_input.images
+            or self._answer
+        ):
+            return None
+        return describe(prompt, variables, schema_only=bool(self._data(run_input.base_settings)))
 
     def _check_data(self, run_input: RunInput) -> None:
         data = self._data(run_input.base_settings)
@@ -428,7 +459,9 @@ class Agent:
     def _system(self, run_input: RunInput, toolbox: Toolbox, settings: RunSettings, *, lean: bool) -> str:
         stack, network = settings.stack, settings.network
         texts = (
-            self._built_in_text(toolbox, lean=lean) if run_input.system is None else run_input.system,
+            self._built_in_text(run_input, toolbox, lean=lean)
+            if run_input.system is None
+            else run_input.system,
             stack_text(stack, network=network) if stack else "",
             prompt_text("schema_only") if settings.data else "",
             prompt_text("bound") if settings.bind else "",
@@ -437,8 +470,10 @@ class Agent:
         )
         return sys.intern("\n\n".join(text for text in texts if text))  # shared by the jobs of a batch
 
-    def _built_in_text(self, toolbox: Toolbox, *, lean: bool) -> str:
+    def _built_in_text(self, run_input: RunInput, toolbox: Toolbox, *, lean: bool) -> str:
         network = self.settings.network
+        if run_input.loaded:
+            return prompt_text("code_first")
         if lean:
             names = ["lean", *(["lean_files"] if any(tool.stream for tool in toolbox) else ())]
             return " ".join(prompt_text(name, network=network) for name in names)

@@ -8,7 +8,7 @@ import builtins
 import itertools
 import json
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -21,6 +21,9 @@ from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import Request
 from agent_nb.tools.base import Name, Schema, Tool
 
+_ADDED_TEXTS = (
+    "sum_up", "go_on", "not_called", "no_answer", "code_answer_unseen", "code_missing", "code_over"
+)  # fmt: skip
 HELD = "(held back: this run sends no values)"
 _WORD = re.compile(r"\w+")
 _WORD_OR_SYMBOL = re.compile(r"\w+|[^\x20-\x7e]")
@@ -63,7 +66,7 @@ class DataGate:
     def __init__(self, run_input: RunInput) -> None:
         self._names = set(run_input.names)
         """Names of the inputs, and words and quoted strings in the model's own calls."""
-        self._texts = {run_input.prompt, *map(prompt_text, ("sum_up", "go_on", "not_called", "no_answer"))}
+        self._texts = {run_input.sent_prompt, *map(prompt_text, _ADDED_TEXTS)}
         """The user's texts, those that a run adds, and results that may be sent."""
         self._images: list[Image] = []
         self._withheld: dict[str, ToolResult] = {}
@@ -109,6 +112,17 @@ class DataGate:
         self._texts.add(text)
         self._images += images
         return replace(result, text=text, images=images)
+
+    def known(self, names: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        """These variables and their columns, without names that may be values."""
+        known_columns = {
+            name: [column for column in columns if column in self._names] for name, columns in names.items()
+        }
+        return {name: columns for name, columns in known_columns.items() if name in self._names}
+
+    def allow(self, text: str) -> None:
+        """Allow a text of the run's own, made of known names and of results that may be sent."""
+        self._texts.add(text)
 
     def show(self, call_id: str) -> None:
         """Send the output of a call with the next result."""

@@ -10,7 +10,7 @@ from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Message, Text, ToolCall, ToolSpec, Usage
-from agent_nb.core.run_settings import RunSettings
+from agent_nb.core.run_settings import DATA_TOOLS, RunSettings
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.run_input import RunInput
@@ -65,8 +65,14 @@ class PreparedRun:
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
-        """The tools offered to the model: those whose requirements this model and prompt meet."""
-        return self.toolbox.specs
+        """The tools offered to the model: those whose requirements this model and prompt meet.
+
+        A model that is asked for code gets only the tools that the user has added.
+        """
+        if self.run_input.loaded is None:
+            return self.toolbox.specs
+        added = {*self.all_tools.chosen} - DATA_TOOLS
+        return tuple(spec for spec in self.toolbox.specs if spec.name in added)
 
     @property
     def left_out(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict, cast, get_args
 
@@ -21,10 +21,11 @@ from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_file
 from agent_nb.files.diffs import unified_diff
 from agent_nb.images.convert import to_image
 from agent_nb.pages.element_look import Element
-from agent_nb.prompts import image_numbers, image_text, shortened_file_note
+from agent_nb.prompts import code_request, image_numbers, image_text, shortened_file_note
 from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox, ToolContext
+from agent_nb.tools.base import LoadedData
 
 ENTRY = "index.html"
 FULL_LENGTH = 50_000
@@ -35,6 +36,17 @@ _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTA
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 
 _JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
+
+
+_ASKS_FOR_PAGE = re.compile(
+    r"\b(?:web ?(?:page|site|app)|home ?page|landing page|html|dashboard)s?\b|\.(?:html?|css|js|md|svg)\b"
+    r"|\b(?:make|build|create|write|design|draw|generate|change|show|turn|put)\b[^.?!\n]{0,80}\b(?:page|site|slide)s?\b",
+    re.IGNORECASE,
+)
+
+
+def asks_for_page(prompt: str) -> bool:
+    return _ASKS_FOR_PAGE.search(prompt) is not None
 
 
 def page_in(text: str) -> str | None:
@@ -241,10 +253,24 @@ class RunInput:
     base: Run | None = None
     names: frozenset[str] = frozenset()
     """Notebook names that may be sent even with `--data schema`."""
+    loaded: LoadedData | None = None
+    """Set if the model is asked for code before it answers."""
 
     @property
     def base_id(self) -> str | None:
         return self.base.id if self.base else None
+
+    @property
+    def sent_prompt(self) -> str:
+        if self.loaded is None:
+            return self.prompt
+        return code_request(self.loaded.description, self.loaded.question)
+
+    def asking_for_code(self, loaded: LoadedData) -> "RunInput":
+        """The same input with a question that asks for code."""
+        asking = replace(self, loaded=loaded)
+        _, *parts = self.question.parts
+        return replace(asking, question=user(asking.sent_prompt, *parts))
 
     @property
     def base_settings(self) -> Json:

@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import agent_nb.core.events as ev
 from agent_nb._base.log import log
@@ -18,6 +18,7 @@ from agent_nb._base.secrets import mask
 from agent_nb.core.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
 from agent_nb.core.messages import Message, Text, ToolCall, Usage, user
 from agent_nb.core.run_settings import answer_form
+from agent_nb.engine.code_first import CodeFirst
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
@@ -30,6 +31,7 @@ from agent_nb.providers.base import (
     Accepted,
     CallPiece,
     CallStarted,
+    CodeBlocks,
     Piece,
     Request,
     RequestFacts,
@@ -157,6 +159,10 @@ class Turns:
         self.gate = DataGate(prepared.run_input) if prepared.settings.data else None
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.run_input.question)
+        loaded = prepared.run_input.loaded
+        self._code = CodeFirst(prepared, loaded, journal, self.window) if loaded else None
+        if self._code:
+            self._code.gate = self.gate
 
     async def run(self, runner: ToolRunner, facts: RequestFacts) -> ev.Reason:
         """Run turns until the model is done; return why the run ended."""
@@ -173,15 +179,15 @@ class Turns:
             if cut_before and cut:
                 return "max_tokens"
             if turn.message.tool_calls and (number < most or self._gives_answer(turn)):
-                self.add(await self._results(turn.message.tool_calls, cut))
+                await self._add_results(turn.message.tool_calls, cut)
                 if self._has_answered():
                     return "end_turn"
             elif typed and number < most and turn.stop == "end_turn":
                 self._has_answered(missing=True)
                 if number < most - 1:  # the last turn asks for it anyway
                     self.add(user(prompt_text("no_answer"), requests=0))
-            elif number < most - 1 and self._must_call(turn):
-                self.add(user(prompt_text("not_called"), requests=0))
+            elif number < most - 1 and (reminder := self._reminder(turn)):
+                self.add(user(reminder, requests=0))
             elif turn.stop in ("end_turn", "max_tokens"):
                 return "max_steps" if summing_up or (typed and turn.stop == "end_turn") else turn.stop
         return "max_steps"
@@ -209,13 +215,15 @@ class Turns:
             raise EndRun("failed", f"There is no answer of the type `{answer_form(kind.schema)}`: {why}.")
         return False
 
-    def _must_call(self, turn: Turn) -> bool:
-        """Whether a small model answered without calling the tool it was asked to use; True at most once per run."""
+    def _reminder(self, turn: Turn) -> str:
+        """The text for a small model that answered without code or the tool it was asked to use, once per run."""
+        if self._code:
+            return self._code.reminder(turn)
         if not self._prepared.provider.lean or turn.stop != "end_turn" or self._call_counts or self._reminded:
-            return False
+            return ""
         prompt = self._prepared.run_input.prompt
         self._reminded = any(_names_tool(prompt, tool.name) for tool in self._prepared.tools)
-        return self._reminded
+        return prompt_text("not_called") if self._reminded else ""
 
     async def _turn(self, number: int, summing_up: bool) -> Turn:
         call_counts, attempt, refused = dict(self._call_counts), 1, False
@@ -230,6 +238,7 @@ class Turns:
                 request, prepared.provider.name, prepared.recorded_settings
             )
             request = self.gate.request(request) if self.gate else request
+            request = self._code.outgoing(request) if self._code else request
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(request)
@@ -251,6 +260,7 @@ class Turns:
             finally:
                 self._journal.flush()
         self._end_texts(turn)
+        turn = self._code.completed(turn) if self._code else turn
         self._meter.end_turn(turn.usage)
         self.window.counted(turn.usage)
         self._emit(ev.TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
@@ -318,13 +328,18 @@ class Turns:
         self.window.replace(compaction)
         self._emit(ev.ConversationCompacted, **compaction.figures)
 
-    async def _results(self, calls: tuple[ToolCall, ...], cut: bool) -> Message:
+    async def _add_results(self, calls: tuple[ToolCall, ...], cut: bool) -> None:
         calls_by_id = list(zip(self._open_calls, calls, strict=True))
         self._runner.cut = calls_by_id[-1][0] if cut else None
         self._open_calls = dict(calls_by_id)
-        results = await self._runner.run(calls_by_id)
+        # Blocks of code run one after the other.
+        groups = [[pair] for pair in calls_by_id] if self._code else [calls_by_id]
+        results = tuple([result for group in groups for result in await self._runner.run(group)])
+        ids = list(self._open_calls)
         self._open_calls.clear()
-        return Message(role="tool", parts=results)
+        self.add(Message(role="tool", parts=results))
+        if self._code and (text := await self._code.next_request([*zip(ids, results, strict=True)])):
+            self.add(user(text, requests=0))
 
     def _request(self, summing_up: bool) -> Request:
         return Request(
@@ -337,7 +352,12 @@ class Turns:
             without=self.window.without,
             takes=self._takes,
             answer=ANSWER_TOOL if self._prepared.answer else "",
+            code=CodeBlocks(self._code.tool, self._judge) if self._code else None,
         )
+
+    def _judge(self, code: str) -> Literal["run", "ask", "show"]:
+        assert self._code
+        return self._code.judge(code, self._runner.context.files.files)
 
     def _takes(self, call: ToolCall) -> bool:
         """Whether to run a call that the model wrote as text: it is valid and not a quotation, or gives the answer."""

@@ -81,6 +81,26 @@ def content_note(versions: Mapping[str, int | None], reader: str) -> str:
     return f"(content{'s' if several else ''} of {' and '.join(files)} left out{how})"
 
 
+def code_request(data: str, question: str) -> str:
+    """Return the prompt that asks for code before an answer. Small models need the data first and the question last."""
+    return f"{data}\n\n{prompt_text('code_request')}\n\nQuestion: {question}"
+
+
+def code_correction(problem: str, names: Mapping[str, Sequence[str]], nearest: str) -> str:
+    """Return the text that asks for a corrected block: the error in one line, the existing names, the nearest one."""
+    listed = [
+        f"`{name}`" + (f" with columns {', '.join(columns)}" if columns else "")
+        for name, columns in names.items()
+    ]
+    lines = [
+        problem,
+        f"These variables exist: {'; '.join(listed)}." if listed else "",
+        f"Did you mean `{nearest}`?" if nearest else "",
+        prompt_text("code_again"),
+    ]
+    return "\n".join(filter(None, lines))
+
+
 def summary_heading(requests: int) -> str:
     """Return the first line of a summary of earlier requests; every entry is one more paragraph."""
     return f"Earlier in this conversation there were {requests} requests, shortened here:"

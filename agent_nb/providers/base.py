@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ProviderError, RequestRefusedError
@@ -85,6 +85,15 @@ def takes_none(call: ToolCall) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class CodeBlocks:
+    """Fenced `python` blocks are calls of this tool."""
+
+    tool: str
+    judge: Callable[[str], Literal["run", "ask", "show"]]
+    """Whether a block runs by the tool's rule, runs if the user approves it, or is only shown."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The input of one turn. `messages` contains no system message; `system` is its text."""
@@ -101,6 +110,8 @@ class Request:
     """Whether to run a call that the model wrote into its text."""
     answer: str = ""
     """The tool that ends the run with an answer of a type; empty if the answer is text."""
+    code: CodeBlocks | None = None
+    """Set if the model is asked for code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +191,8 @@ class Provider(Protocol):
     """Whether its runs need no network. Then nothing else in them uses the network either."""
     lean: bool = False
     """Whether requests are kept as short as possible by default."""
+    reads_code: bool = False
+    """Whether it makes calls of fenced code, if `Request.code` is set."""
 
     def stream(self, request: Request) -> AsyncGenerator[Piece, None]: ...
 

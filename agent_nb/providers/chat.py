@@ -11,6 +11,7 @@ from agent_nb.core.events import Stop
 from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request
+from agent_nb.providers.fenced_code import FencedCode
 from agent_nb.providers.http import shared_client
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
 from agent_nb.providers.responses import make_client
@@ -267,6 +268,7 @@ class ChatProvider(StreamingProvider):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
+        self.reads_code = self.lean
         self._facts_task: asyncio.Task[ServerFacts] | None = None
 
     async def introduce(self) -> Json | None:
@@ -292,7 +294,7 @@ class ChatProvider(StreamingProvider):
         self, request: Request, translation: ToolTranslation
     ) -> Callable[[Sequence[Piece]], Sequence[Piece]]:
         restore = translation.incoming()
-        if not request.tools:
+        if not request.tools and not request.code:
             return restore
         names = {tool.name for tool in request.tools}
         prefix = f"{len(request.messages)}_"  # ids must differ between turns
@@ -303,7 +305,10 @@ class ChatProvider(StreamingProvider):
             allows_more=self.lean,
             answer=request.answer,
         )
-        return lambda pieces: restore(reader.read(pieces))
+        if request.code is None:
+            return lambda pieces: restore(reader.read(pieces))
+        blocks = FencedCode(request.code, prefix)
+        return lambda pieces: restore(reader.read(blocks.read(pieces)))
 
     def body(self, request: Request) -> Json:
         settings = self.settings

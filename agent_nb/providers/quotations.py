@@ -1,10 +1,12 @@
 """Recognises written tool calls that quote a text of the request: a model that repeats a call does not mean to make it.
 
 Values are compared as numbers and letters, so that the form of the text does not matter: JSON, YAML, XML, Python, with
-numbered lines, escaped, full-width.
+numbered lines, escaped, full-width. Code is compared without regard to its layout.
 """
 
+import ast
 import functools
+import itertools
 import json
 import re
 import unicodedata
@@ -29,6 +31,11 @@ _NUMBER = re.compile(r"(?:[0-9][0-9_]{0,400})?\.?[0-9][0-9_]{0,400}(?:e[+-]?[0-9
 _EXACT = Context(prec=1_000)
 _LINE_NUMBER = re.compile(r"^[^\w\n]*(?:l(?:ine)? ?)?[0-9]+[^\w\n]+", re.MULTILINE)
 _TAG = re.compile(r"<[^<>]*>")
+_COMMENT = re.compile(r"#[^\n]*")
+_MARGIN = re.compile(r"^[ \t>|.$#*+-]*(?:(?:in ?)?\[?[0-9]+\]?[ \t:|.)]+)?[ \t>|.$#*+-]*", re.MULTILINE)
+"""What may precede a line of code: indentation, `>>>`, `12:`, `In [3]:`, `#`."""
+_TOKEN = re.compile(r"\w+|[^\w\s()'\",;\\#`]")
+"""Words and signs, without what a layout may change: brackets, quotation marks, separators, line continuations."""
 
 
 class _Folding(dict[int, str]):
@@ -62,6 +69,43 @@ def is_quoted(call: ToolCall, texts: Iterable[str]) -> bool:
     """Whether a call may be a quotation: a text of the request calls the same tool with the same values."""
     name, values = _letters(call.name), [*_values(json.loads(call.arguments))]
     return any(_quotes(_folded(text), _spelled(name), values) for text in texts if name in _letters(text))
+
+
+def is_code_quoted(code: str, texts: Iterable[str]) -> bool:
+    """Whether the same code stands as whole lines in one of these texts."""
+    readings = _readings_of_code([code, canonical_code(code)])
+    needles = [f" {' '.join(tokens)} " for tokens in map(_TOKEN.findall, readings) if tokens]
+    return any(_has_lines(reading, needles) for reading in _readings_of_code(texts))
+
+
+def canonical_code(code: str) -> str:
+    """The code as written from its syntax tree, so that the layout does not matter; unchanged if it is invalid."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code.strip()
+
+
+def _readings_of_code(texts: Iterable[str]) -> Iterator[str]:
+    """Each text in plain letters without comments, and with comments as if they were code."""
+    for text in texts:
+        folded = _folded(text)
+        for reading in (_COMMENT.sub("", folded), folded):
+            yield _spelled(_MARGIN.sub("", reading))
+
+
+def _has_lines(text: str, needles: Sequence[str]) -> bool:
+    """Whether the tokens of a needle are those of one or more whole lines."""
+    lines = [f"{' '.join(tokens)} " for tokens in map(_TOKEN.findall, text.splitlines()) if tokens]
+    edges = {*itertools.accumulate(map(len, lines), initial=0)}
+    joined = f" {''.join(lines)}"
+    for needle in needles:
+        start = joined.find(needle)
+        while start >= 0:
+            if start in edges and start + len(needle) - 1 in edges:
+                return True
+            start = joined.find(needle, start + 1)
+    return False
 
 
 def _values(arguments: Json) -> Iterator[tuple[str, str]]:

@@ -190,7 +190,8 @@ class RunRecord:
     @property
     def ran_code(self) -> bool:
         """Whether code ran: Python, a tool of the user's own or of a server, or a command of an outside agent."""
-        tools = {tool.name for tool in self.tools} - READING_TOOLS - BUILT_IN_NAMES
+        offered = {*(tool.name for tool in self.tools), *self.settings.get("tools", ())}
+        tools = offered - READING_TOOLS - BUILT_IN_NAMES
         tools -= {ANSWER_TOOL} if self.settings.get("answer") else set()
         calls = {event.call_id for event in self.events.of(ev.ToolStarted) if event.name in tools}
         calls |= {event.call_id for event in self.events.of(ev.ToolReady) if "command" in event.args}

@@ -47,6 +47,9 @@ _SCALE = re.compile(
     r"|(?P<prefix>[kMGBT])(?P<bytes>i?B)?)[^\W\d_]{,3})(?!\w)",
     re.IGNORECASE,
 )
+_DTYPE = re.compile(r"^(?:name: [^\n]*, )?dtype: \w+$|\b(?:u?int|float|datetime|timedelta)\d+\b", re.I | re.M)
+"""The last line of a printed pandas Series, and names of types."""
+_WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[\d.]+")
 _MARK = re.compile(r"\D")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -124,6 +127,21 @@ def answer_numbers(answer: str, sources: AnswerSources) -> tuple[AnswerNumber, .
         for start, text, call_id, is_year in supported
         if call_id or (call_id is None and not is_year)
     )
+
+
+def lacks_printed(answer: str, printed: str) -> bool:
+    """Whether the answer lacks a printed number, to half a percent; if none was printed, a printed word."""
+    answer, printed = (_DTYPE.sub("", text.translate(_FULL_WIDTH)) for text in (answer, printed))
+    numbers = [reading[0] for match in _NUMBER.finditer(printed) if (reading := _readings(match))]
+    if not numbers:
+        return not {*_WORD.findall(printed.casefold())} <= {*_WORD.findall(answer.casefold())}
+    values = {
+        value * scale
+        for match in _NUMBER.finditer(answer)
+        for value, _ in _readings(match)
+        for scale in _scales(answer, match.end())
+    }
+    return any(all(abs(value - number) > abs(number) / 200 for value in values) for number, _ in numbers)
 
 
 def _has_printed(events: EventList) -> bool:

@@ -176,6 +176,17 @@ class ToolContext:
     """Seconds until the run's time limit."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedData:
+    """The user's variables that a prompt names, for a model that is asked for code."""
+
+    question: str
+    """The prompt, with names in place of the values of these variables."""
+    description: str
+    names: Callable[[], Mapping[str, Sequence[str]]]
+    """Returns the variables that exist now, with the columns of tables."""
+
+
 def _no_problems(args: Json) -> Mapping[str, str]:
     return {}
 
@@ -220,6 +231,9 @@ class Tool:
     repeatable: bool = False
     """Whether the result depends only on the arguments and the files, so that calls can be repeated to restore the
     files of a conversation."""
+    loaded: Callable[..., LoadedData | None] | None = None
+    """For a tool that runs code: returns the variables that `loaded(prompt, variables, schema_only=...)` names. In a
+    cell, `variables` are those of `-w`, and the prompt may have `{{name}}`; it is None for a prompt in Python."""
     needs: frozenset[str] = frozenset()
     """Requirements of a run for this built-in tool to be offered, such as attached images."""
     served_by: Callable[[Studio], str] | None = None

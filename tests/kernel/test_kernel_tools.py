@@ -279,6 +279,20 @@ def test_a_shell_command_is_named_before_it_is_approved(page, server):
     assert ran.end().finished["ok"]
 
 
+def test_a_block_of_a_small_model_asks_runs_and_is_kept(page, server):
+    page.kernel.run(f"import os, pandas as pd; os.environ['CHAT_BASE_URL'] = {server.base_url('chat')!r}")
+    page.kernel.run("df = pd.DataFrame({'price': [1.5, 2.5, 3.25]})")
+    server.forget()
+    server.plan(reply(Say("```python\nprint(df.price.sum())\n```"), fragment=2), reply(Say("It is large.")))
+    cell = page.start("%%agent ran -m chat:qwen -t kernel\nThe sum of prices in {{df}}?")
+    request = page.question()
+    assert (request["title"], request["args"]) == ("run Python", {"code": "print(df.price.sum())"})
+    assert page.command("approve", call_id=request["call_id"])["ok"]
+    page.finish(cell)
+    assert page.kernel.value("ran.text") == repr("It is large.\n\nThe code printed:\n\n```text\n7.25\n```")
+    assert page.kernel.value("ran.to_cells()[0].source") == repr("print(df.price.sum())")
+
+
 def test_a_name_rebound_while_the_card_waits_keeps_what_the_user_set(page, server):
     page.kernel.run("total = 1")
     ran = Ran(page, server, "total = total + 1", "--background")

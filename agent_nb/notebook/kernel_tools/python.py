@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import warnings
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from agent_nb._base.constants import NAMES_TYPE
@@ -23,6 +24,7 @@ from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import settings, shown_hub
+from agent_nb.notebook.values.loaded import loaded_data
 from agent_nb.notebook.values.schema import read_schema
 from agent_nb.notebook.values.tables import counted
 from agent_nb.run.cells import used_helpers
@@ -83,6 +85,7 @@ def run_python(shell: Any) -> Tool:
         identical_only=True,
         allows_whole_run=True,
         problems=problems,
+        loaded=partial(loaded_data, shell),
         timeout=None,  # the watchdog's limit also holds for code that blocks the loop
     )
 

@@ -77,6 +77,8 @@ class CellInput:
     rules: CellRules
     base: Run | None
     prompt: Description
+    source: str
+    """The cell's text, in which `{{name}}` is not replaced; empty if the prompt is not the cell's alone."""
     pace: float
     viewer: PageViewer | None
     bindings: Bindings
@@ -111,7 +113,7 @@ class CellInput:
         settings = replace(self.settings, limits=self.rules.limits(self.settings.limits, names))
         tools = _tools(options.tools, session, server_tools).without(self.rules.without_tools)
         models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
-        agent = self._agent(models[0], tools, settings)
+        agent = self._agent(models[0], tools, settings).with_cell(self.source, options.variables)
         if cassette.mode == "record":
             agent = agent.recording(cassette.path, folder=session.home, quiet=True)
         prepared = self._prepare(agent, models=models, variants=options.variants)
@@ -199,6 +201,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
         rules=rules,
         base=base,
         prompt=await _read_prompt(session, options, cell, bindings, schema_only=bool(settings.data)),
+        source="" if options.failure or options.cells else cell.strip(),
         # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
         pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
         viewer=_viewer(session, bindings, is_shown=watched and not options.plain),

@@ -50,6 +50,8 @@ class Description:
     """Whether characters that cannot be encoded were replaced."""
     tables: tuple[str, ...] = ()
     """Rows included per table, for the note to the user: `` `sales` (24 of 24 rows) ``."""
+    head: str = ""
+    """The first rows of a table."""
     has_data: bool = False
     """Whether a prompt has data of the user's."""
 
@@ -112,6 +114,7 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
         masked=(*(f"`{key}` in `{name}`" for key in names), *keys),
         shortened=tuple(truncated),
         tables=(f"`{name}` ({content.shown})",) if content.shown else (),
+        head=mask(content.head),
     )
 
 
@@ -199,7 +202,7 @@ def expand(
 
 async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> None:
     """Parse the pages whose elements the cell names, off the event loop, so that describing the elements is fast."""
-    for path in _paths(prompt, variables):
+    for path in paths_in(prompt, variables):
         if ".element(" in path and isinstance(namespace.get(first_name(path)), Run):
             with contextlib.suppress(UsageError):  # `expand` raises it again
                 await off_loop(lookup, path, namespace)
@@ -207,16 +210,16 @@ async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[
 
 def has_data(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> bool:
     """Whether the prompt has values of the user's, other than runs, their files and pages, and images."""
-    values = [namespace.get(first_name(path)) for path in _paths(prompt, variables)]
-    return any(
-        not isinstance(value, Run | Handle | Files | Element | ConsoleLine)
-        and getattr(kind_of(value), "classes", ()) is not PICTURES
-        for value in values
-        if value is not None
-    )
+    return any(is_data(namespace.get(first_name(path))) for path in paths_in(prompt, variables))
 
 
-def _paths(prompt: str, variables: Sequence[str]) -> Iterator[str]:
+def is_data(value: Any) -> bool:
+    """Whether a value is the user's data: not a run, its files or page, nor an image."""
+    is_of_run = isinstance(value, Run | Handle | Files | Element | ConsoleLine)
+    return not (value is None or is_of_run or getattr(kind_of(value), "classes", ()) is PICTURES)
+
+
+def paths_in(prompt: str, variables: Sequence[str]) -> Iterator[str]:
     """The paths whose values a prompt describes."""
     yield from (match[2] for match in _REFERENCE.finditer(prompt) if not match[1])
     yield from variables

@@ -7,12 +7,12 @@ attributes, also those of the class, may contain values. Only column labels that
 import contextlib
 import re
 from collections.abc import Callable, Mapping
-from functools import partial
+from itertools import chain
 from typing import Any
 
 from agent_nb.engine.data_gate import schema_text
 from agent_nb.notebook.values.describe_values import Description, read_path
-from agent_nb.notebook.values.kinds import ValueKind, class_name, kind_of, no_columns, size_of
+from agent_nb.notebook.values.kinds import class_name, kind_of, no_columns, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import MOST_COLUMNS
 from agent_nb.notebook.values.value_paths import lookup_masked
@@ -59,16 +59,17 @@ def read_schema(value: Any, seconds: float = 1.0, read: Callable[[Any], Schema] 
 
 def known_names(variables: Mapping[str, Any]) -> frozenset[str]:
     """The names of variables and table columns, without those of unreadable tables."""
-    names = {*variables}
-    for value in variables.values():
-        if (kind := kind_of(value)) and kind.columns is not no_columns:
-            with contextlib.suppress(UnreadableError):
-                names |= call_within(1.0, partial(_column_names, kind, value))
-    return frozenset(names)
+    return frozenset((*variables, *chain.from_iterable(map(column_names, variables.values()))))
 
 
-def _column_names(kind: ValueKind, value: Any) -> set[str]:
-    return {label for label, _ in kind.columns(value) if type(label) is str}
+def column_names(value: Any) -> list[str]:
+    """The names of a table's columns; empty if it is unreadable or no table."""
+    kind = kind_of(value)
+    if kind is None or kind.columns is no_columns:
+        return []
+    with contextlib.suppress(UnreadableError):
+        return call_within(1.0, lambda: [label for label, _ in kind.columns(value) if type(label) is str])
+    return []
 
 
 def describe_schema(

@@ -146,6 +146,8 @@ class TableText(NamedTuple):
     shown: str = ""
     """The included part of a table, for the user: `24 of 24 rows`."""
     images: tuple[Image, ...] = ()
+    head: str = ""
+    """The first rows of a table."""
 
 
 def table_text(heading: str, rows: int, all_columns: Columns, library: Library) -> TableText:
@@ -153,9 +155,10 @@ def table_text(heading: str, rows: int, all_columns: Columns, library: Library) 
     columns, others = labelled[:MOST_COLUMNS], labelled[MOST_COLUMNS:]
     lines = [heading, *(f"- {label}: {fact_line(library.facts, column)}" for label, column in columns)]
     csv_text = partial(_csv, columns, library)
+    head = csv_text(0, min(ENDS, rows), _CELL)
     # A row has at least one character and a newline.
     if not others and rows <= SMALL // 2 and len(text := csv_text(0, rows, SMALL)) <= SMALL:
-        return TableText("\n".join([*lines, "All rows:", text]), f"{rows:,} of {rows:,} rows")
+        return TableText("\n".join([*lines, "All rows:", text]), f"{rows:,} of {rows:,} rows", head=head)
     of_columns = ""
     if others:
         names = shortened(", ".join(label for label, _ in others), _NAMES)
@@ -163,11 +166,13 @@ def table_text(heading: str, rows: int, all_columns: Columns, library: Library) 
         of_columns = f" and {MOST_COLUMNS:,} of {len(all_columns):,} columns"
     first = min(ENDS, rows)
     last = max(first, rows - ENDS)
-    lines += [f"First rows{' of these columns' if others else ''}:", csv_text(0, first, _CELL)]
+    lines += [f"First rows{' of these columns' if others else ''}:", head]
     if last < rows:
         lines += ["Last rows:", csv_text(last, rows, _CELL)]
     row_count = first + rows - last
-    return TableText("\n".join(lines), f"{row_count:,} of {rows:,} rows{of_columns}, and a summary")
+    return TableText(
+        "\n".join(lines), f"{row_count:,} of {rows:,} rows{of_columns}, and a summary", head=head
+    )
 
 
 def array_text(value: Any) -> str:

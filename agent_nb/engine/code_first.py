@@ -1,0 +1,151 @@
+"""Code first: a small model with data in its prompt is asked for a block of Python, then for the answer.
+
+Small models write code well and JSON calls badly, and invent numbers rather than call a tool. Their blocks are calls
+of `run_python`. They are sent back as they were written, and their results as messages of the user.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Literal
+
+import agent_nb.core.events as ev
+from agent_nb._base.constants import NAMES_TYPE
+from agent_nb._base.text import fenced, shortened
+from agent_nb._base.wire import parse_json
+from agent_nb.core.messages import Message, Part, Text, ToolCall, ToolResult
+from agent_nb.engine.compaction import Window
+from agent_nb.engine.data_gate import DataGate
+from agent_nb.engine.journal import Journal
+from agent_nb.engine.prepared import PreparedRun
+from agent_nb.files import Files
+from agent_nb.prompts import code_correction, prompt_text
+from agent_nb.providers.base import Request, Turn
+from agent_nb.providers.quotations import canonical_code, is_code_quoted, sent_texts
+from agent_nb.run.supported_numbers import lacks_printed
+from agent_nb.tools.base import LoadedData
+from agent_nb.tools.toolbox import masked
+
+MOST_BLOCKS = 3
+_MOST_LINES = 10
+_LONGEST_LINE = 200
+_QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
+
+
+class CodeFirst:
+    def __init__(self, prepared: PreparedRun, loaded: LoadedData, journal: Journal, window: Window) -> None:
+        self._prepared, self._loaded, self._journal, self._window = prepared, loaded, journal, window
+        self.gate: DataGate | None = None
+        self.tool = next(tool.name for tool in prepared.toolbox if tool.loaded)
+        self._written: set[str] = set()
+        """The blocks so far, in canonical form."""
+        self._printed = ""
+        """The output of the last block that ran without an error."""
+        self._reminded = False
+
+    def judge(self, code: str, files: Files) -> Literal["run", "ask", "show"]:
+        """Whether a block runs. One that repeats an earlier block, or a text of others, does not."""
+        block = canonical_code(code)
+        if not code.strip() or block in self._written or len(self._written) >= MOST_BLOCKS:
+            return "show"
+        self._reminded = True
+        prepared, window = self._prepared, self._window
+        _, *notes = window.messages[window.question].parts
+        others = [message for index, message in enumerate(window.messages) if index != window.question]
+        data = Message(role="user", parts=(Text(self._loaded.description), *notes))
+        messages = [data, *chain.from_iterable(map(self._as_text, others))]
+        if is_code_quoted(code, sent_texts(prepared.system, messages, prepared.tools, files)):
+            return "show"
+        self._written.add(block)
+        return "ask" if is_code_quoted(code, [self._loaded.question]) else "run"
+
+    def outgoing(self, request: Request) -> Request:
+        """The request with blocks and their results as text: the model knows no tool that runs code."""
+        messages = chain.from_iterable(map(self._as_text, request.messages))
+        return replace(request, messages=tuple(message for message in messages if message.parts))
+
+    def _as_text(self, message: Message) -> tuple[Message, ...]:
+        if message.role != "tool":
+            return (replace(message, parts=tuple(map(self._block, message.parts))),)
+        results = [part for part in message.parts if isinstance(part, ToolResult) and part.name == self.tool]
+        texts = (Text(f"Output:\n{result.text}" if result.ok else _problem(result)) for result in results)
+        others = tuple(part for part in message.parts if part not in results)
+        return replace(message, parts=others), Message(role="user", parts=tuple(texts), requests=0)
+
+    def _block(self, part: Part) -> Part:
+        if not isinstance(part, ToolCall) or part.name != self.tool:
+            return part
+        arguments = parse_json(part.arguments)
+        code = arguments.get("code") if isinstance(arguments, dict) else part.arguments
+        return Text(f"\n{fenced(str(code), 'python')}\n")
+
+    def reminder(self, turn: Turn) -> str:
+        """The text that asks for code, once, after a turn in which nothing was computed; empty otherwise."""
+        has_computed = next(self._journal.events.of(ev.ToolRunning), None) is not None
+        if has_computed or self._reminded or turn.stop != "end_turn":
+            return ""
+        self._reminded = True
+        return prompt_text("code_missing")
+
+    async def next_request(self, results: Sequence[tuple[str, ToolResult]]) -> str:
+        """The text after the results of a turn, by event id: asks for the answer or for a corrected block."""
+        ends = {end.call_id: end for end in self._journal.events.of(ev.ToolFinished)}
+        blocks = [(ends[event_id], result) for event_id, result in results if result.name == self.tool]
+        if not blocks or any(result.code in ("DENIED", "STOPPED") for _, result in blocks):
+            return ""
+        last_result = blocks[-1][1]
+        printed = "\n".join(_printed(end) for end, _ in blocks).strip("\n")
+        if last_result.ok and printed:
+            self._printed = printed
+            return prompt_text("code_answer_unseen" if self.gate else "code_answer")
+        if len(self._written) >= MOST_BLOCKS:
+            return prompt_text("code_over")
+        problem = "The code printed nothing." if last_result.ok else ""
+        names = self._loaded.names()
+        names = self.gate.known(names) if self.gate else names
+        nearest = "" if last_result.ok else _nearest(_problem(last_result), names)
+        text = await masked(code_correction(problem, names, nearest))
+        if self.gate:
+            self.gate.allow(text)
+        return text
+
+    def completed(self, turn: Turn) -> Turn:
+        """The turn, with the printed lines added to an answer that lacks them."""
+        answer, lines = turn.message.text, self._printed.splitlines()
+        printed = "\n".join(shortened(line, _LONGEST_LINE) for line in lines[:_MOST_LINES])
+        if not printed or turn.message.tool_calls or not lacks_printed(answer, printed):
+            return turn
+        more = f"\n… ({len(lines) - _MOST_LINES:,} more lines)" if len(lines) > _MOST_LINES else ""
+        gap = "\n\n" if answer else ""
+        addition = f"{gap}The code printed:\n\n{fenced(printed + more, 'text')}"
+        self._journal.emit(ev.TextDelta, text=addition)
+        if self.gate:  # shown to the user, and not sent in a conversation that continues this one
+            return turn
+        return replace(turn, message=replace(turn.message, parts=(*turn.message.parts, Text(addition))))
+
+
+def _problem(result: ToolResult) -> str:
+    """The error in one line; for a denied call also the user's note."""
+    fields = parse_json(result.text)
+    error, hint = (
+        (fields.get("error", ""), fields.get("hint", "")) if isinstance(fields, dict) else (result.text, "")
+    )
+    if result.code == "DENIED":
+        return f"The code was not run: {error} {hint}".rstrip()
+    return f"The code failed: {next(iter(str(error).splitlines()), '')}"
+
+
+def _printed(end: ev.ToolFinished) -> str:
+    bundles = (bundle for bundle in end.outputs if NAMES_TYPE not in bundle)
+    texts = (str(bundle.get("text/plain") or f"[{next(iter(bundle), 'output')}]") for bundle in bundles)
+    return "\n".join(text.rstrip("\n") for text in texts)
+
+
+def _nearest(problem: str, names: Mapping[str, Sequence[str]]) -> str:
+    """The variable or column most like a name in the error; empty if there is none, or if the name exists."""
+    existing = {name.casefold(): name for name in chain(names, *names.values())}
+    words = [word for word in _QUOTED.findall(problem) if word not in existing.values()]
+    matches = (difflib.get_close_matches(word.casefold(), existing, 1) for word in words)
+    return next((existing[match[0]] for match in matches if match), "")
