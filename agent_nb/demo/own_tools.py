@@ -150,8 +150,8 @@ def _sample(schema: Any, name: str, root: Json, brief: Brief) -> Any:
             value = schema.get("minimum", min(1, schema.get("maximum", 1)))
             if kind == "integer" or not brief.variant:
                 return value
-            # Each variant finds another value, as several analysts would.
-            return min(round(value + 0.07 * (3 * brief.variant % 8), 2), schema.get("maximum", math.inf))
+            # Variants differ, and some agree, as several analysts would.
+            return min(round(value + 0.07 * (3 * brief.variant % 8 // 2), 2), schema.get("maximum", math.inf))
         case kind:
             return True if kind == "boolean" else None
 

@@ -30,7 +30,7 @@ from agent_nb.pages.preview import (
     framed_page,
     still_frame_attributes,
 )
-from agent_nb.render.answer import shown_answer
+from agent_nb.render.answers import Answers, shown_answers
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, image_data, plain_html, text_of
 from agent_nb.render.safe_markdown import link, to_html, with_code
@@ -298,7 +298,7 @@ def _colour(kind: str) -> str:
 
 def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
     pages, code = _pages(run, image), _code(run)
-    log = _log(rows, shown_answer(run), folds=bool(pages))
+    log = _log(rows, shown_answers(run), folds=bool(pages))
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
@@ -475,7 +475,7 @@ def _code(run: FinishedRun) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(rows: Sequence[Row], typed: Table | None, *, folds: bool) -> str:
+def _log(rows: Sequence[Row], answers: Sequence[Table | Answers], *, folds: bool) -> str:
     """Render the transcript as one fold between the attached images and the final text, which stay visible."""
     images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
@@ -493,7 +493,7 @@ def _log(rows: Sequence[Row], typed: Table | None, *, folds: bool) -> str:
     if ran_code and not folds:
         log = folded
     answer = "".join(map(row_html, rows[end:]))
-    answer += f'<div class="anb-plain">{typed._repr_html_()}</div>' if typed else ""
+    answer += "".join(f'<div class="anb-plain">{shown._repr_html_()}</div>' for shown in answers)
     if ran_code and answer:
         answer = f'<div class="anb-answer">{answer}</div>'
     if names := names_left(rows):

@@ -10,7 +10,7 @@ from agent_nb._base.text import fenced, plural
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.messages import Source
 from agent_nb.files import human_size, lost_files
-from agent_nb.render.answer import shown_answer, table_markdown
+from agent_nb.render.answers import answer_markdown, shown_answers
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, safe_output
 from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
@@ -49,7 +49,7 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
     for row in rows:
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
-    blocks += [table_markdown(table)] if (table := shown_answer(run)) else []
+    blocks += [answer_markdown(shown, images=images) for shown in shown_answers(run)]
     blocks += map(as_text, unsupported_note(run))
     if names := names_left(rows):
         blocks.append("In the notebook:")
@@ -122,8 +122,7 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     lines += [f"  {line_text(row)}" for row in listed]
     if text:
         lines += ["", text.strip()]
-    if table := shown_answer(run):
-        lines += ["", table.to_text()]
+    lines += [line for shown in shown_answers(run) for line in ("", shown.to_text())]
     lines += [line for note in unsupported_note(run) for line in ("", note)]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]

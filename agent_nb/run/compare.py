@@ -17,7 +17,7 @@ from agent_nb.core.messages import Usage
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
-from agent_nb.render.answer import answer_fields, entry_text
+from agent_nb.render.answers import answer_fields, entry_text
 from agent_nb.render.summary import count, dollars, duration
 from agent_nb.run.record import RunRecord
 
@@ -133,10 +133,7 @@ class Figures:
             "bytes": sum(map(run.files.size, run.files)),
             "closeness": run.checks[-1].closeness if run.checks else None,
         }
-        taken = {*row, *_LABELS}
-        fields = answer_fields(run.plain_answer)
-        answer = {f"answer_{name}" if name in taken else name: value for name, value in fields.items()}
-        return cls(usage=run.usage, row=row, answer=answer)
+        return cls(usage=run.usage, row=row, answer=answer_fields(run.plain_answer, {*row, *_LABELS}))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,7 +13,7 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.events import ApprovalResolved, TurnFinished
 from agent_nb.core.messages import sent_fields
 from agent_nb.core.run_settings import SETTINGS
-from agent_nb.render.answer import entry_text
+from agent_nb.render.answers import entry_text
 from agent_nb.render.safe_markdown import as_text, code_span
 from agent_nb.run.record import RunRecord
 

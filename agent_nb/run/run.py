@@ -18,6 +18,7 @@ from agent_nb.core.errors import ConfigError, RunFailedError
 from agent_nb.core.messages import Usage
 from agent_nb.pages.element_look import Element
 from agent_nb.pages.find_element import find_element
+from agent_nb.render.answers import Answers
 from agent_nb.run.cells import Cells, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.manifest import manifest_of, statement_of
@@ -44,6 +45,11 @@ class Run(RunRecord):
         """
         plain = self.plain_answer
         return plain if self.answer_type is None or plain is None else self.answer_type.read(plain)
+
+    @property
+    def answers(self) -> Answers:
+        """The answers of all variants: a table with models, code and agreement, and a strip plot of each number."""
+        return Answers(self.variants or (self,))
 
     @property
     def manifest(self) -> Json:

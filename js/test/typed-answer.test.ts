@@ -1,8 +1,8 @@
-// An answer with a type is a table, and nothing in it is markup.
+// An answer with a type is a table, those of variants are compared, and nothing in them is markup.
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 import widget from "../src/widget.ts";
-import { finished, script, started, text, turn } from "./events.ts";
+import { done, finished, script, started, text, tool, turn } from "./events.ts";
 import { Kernel, shadow, soon } from "./kernel.ts";
 
 let kernel: Kernel;
@@ -67,4 +67,27 @@ test.each([
 ])("%j", async (answer, table) => {
 	expect(await shown(answer)).toEqual(table);
 	expect(shadow().querySelector(".anb-typed b")).toBeNull();
+});
+
+test("the answers of variants are below them, with agreement and a strip plot of numbers", async () => {
+	const answers = [{ slope: 0.5 }, { slope: 0.500001 }, { slope: 0.7 }, null];
+	const code = { type: "tool_ready", call_id: "c1", title: "run", args: { code: "x = 1\nfit(x)\n" } };
+	const variants = answers.map((answer, variant) =>
+		[started, turn, tool(), code, done(), { ...finished(), answer }].map((event) => ({ ...event, variant })),
+	);
+	kernel.batch(1, script(...(variants.flat() as Parameters<typeof script>)));
+	await soon();
+	const rows = [...shadow().querySelectorAll(".anb-answers tr")].map((row) =>
+		[...row.children].map((cell) => cell.textContent),
+	);
+	expect(rows).toEqual([
+		["variant", "model", "slope", "last line of code", "agree"],
+		["1", "demo", "0.5", "fit(x)", "2 of 3"],
+		["2", "demo", "0.500001", "fit(x)", "2 of 3"],
+		["3", "demo", "0.7", "fit(x)", "1 of 3"],
+	]);
+	expect(shadow().querySelectorAll(".anb-answers circle")).toHaveLength(3);
+	expect(shadow().querySelector(".anb-answers figcaption")?.textContent).toBe(
+		"slope: median 0.5, middle half 0.5 to 0.6",
+	);
 });

@@ -8,6 +8,7 @@ import { keepReplay } from "../replay/player.ts";
 import { createScrubber } from "../replay/scrubber.ts";
 import { createAnswerKey, createReminder } from "../transcript/reminder.ts";
 import { createRequest } from "../transcript/request.ts";
+import { createAnswers, hasAnswers } from "../variants/answers.ts";
 import { createPlace } from "../variants/arrangement.ts";
 import { isFitted } from "../variants/single-variant.ts";
 import { createStrip } from "../variants/strip.ts";
@@ -20,9 +21,18 @@ import { tellStage } from "./stage.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
-	const { variants, request, scrubber } = createLazyParts(context);
+	const { variants, answers, request, scrubber } = createLazyParts(context);
 	const place = createPlace(context);
-	const parts = [header, variants, place, request, scrubber, createComposer(context), createFooter(context)];
+	const parts = [
+		header,
+		variants,
+		place,
+		answers,
+		request,
+		scrubber,
+		createComposer(context),
+		createFooter(context),
+	];
 	const element = h("section", { class: "anb-frame" }, ...parts.map((part) => part.element));
 	element.append(createEdge(context, element));
 	listenForFullScreen(context, element);
@@ -65,6 +75,7 @@ function createLazyParts(context: Context) {
 			(snapshot) => snapshot.variants.length > 1,
 			() => createStrip(context),
 		),
+		answers: createLazyView(hasAnswers, createAnswers),
 		request: createLazyView(
 			() => choices.request !== null,
 			() => createRequest(context),

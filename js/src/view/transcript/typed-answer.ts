@@ -6,7 +6,7 @@ import { printable } from "../../printable.ts";
 import type { Snapshot } from "../context.ts";
 
 const MOST_ROWS = 50;
-const MOST_COLUMNS = 8;
+export const MOST_COLUMNS = 8;
 const LONGEST = 400;
 
 export function createTypedAnswer() {
@@ -22,14 +22,16 @@ export function createTypedAnswer() {
 	};
 }
 
-export function entryText(value: unknown): string {
+function entryText(value: unknown): string {
 	const text = printable(readable(value).replace(/\s+/g, " "));
 	return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
 /** A row for each field, or for each item of a list. */
 function createAnswerTable(answer: unknown): HTMLElement[] {
-	const [columns, rows] = Array.isArray(answer) ? itemRows(answer) : fieldRows(answer);
+	const [columns, rows] = Array.isArray(answer)
+		? itemRows(answer)
+		: [["field", "value"], Object.entries(fieldsOf(answer))];
 	const omitted = rows.length - MOST_ROWS;
 	const note =
 		omitted > 0 &&
@@ -39,13 +41,15 @@ function createAnswerTable(answer: unknown): HTMLElement[] {
 
 export function createTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): HTMLElement {
 	const head = columns.map((name) => h("th", null, printable(name)));
-	const body = rows.map((row) => h("tr", null, ...row.map((value) => h("td", null, entryText(value)))));
+	const entry = (text: string): HTMLElement => h("td", { title: text }, text);
+	const body = rows.map((row) => h("tr", null, ...row.map((value) => entry(entryText(value)))));
 	return h("table", null, h("thead", null, h("tr", null, ...head)), h("tbody", null, ...body));
 }
 
-function fieldRows(answer: unknown): [string[], unknown[][]] {
-	const fields = typeof answer === "object" ? Object.entries(answer as object) : [["answer", answer]];
-	return [["field", "value"], fields];
+/** An answer by field name. */
+export function fieldsOf(answer: unknown): Record<string, unknown> {
+	const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
+	return isObject ? (answer as Record<string, unknown>) : { answer };
 }
 
 function itemRows(items: readonly unknown[]): [string[], unknown[][]] {

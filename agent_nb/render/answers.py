@@ -1,0 +1,191 @@
+"""Answers with a type: one as a small table, those of all variants as a table with a strip plot of each number."""
+
+import base64
+import html
+import json
+import statistics
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from agent_nb._base.secrets import mask
+from agent_nb._base.table import Table
+from agent_nb._base.text import shortened
+from agent_nb._base.wire import Json
+from agent_nb.core.events import ToolFinished, ToolReady
+from agent_nb.render.finished_run import FinishedRun
+from agent_nb.render.safe_markdown import as_text
+from agent_nb.render.summary import model_label
+
+MOST_ROWS = 50
+MOST_COLUMNS = 8
+MAX_ENTRY = 400
+"""Maximum characters of a value in a table."""
+_LARGEST = 1e300
+"""Larger numbers are not drawn: the range of the plot could overflow."""
+_WIDTH, _MARGIN, _STEP = 420, 16, 8
+"""Pixels: width of a plot, its margins, and the distance of dots above each other."""
+
+
+def entry_text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # Masked before it is cut, because half a key would not be recognised.
+    return shortened(" ".join(mask(text).split()), MAX_ENTRY)
+
+
+def answer_fields(answer: Any, taken: Collection[str] = ()) -> Json:
+    """The answer by field name, empty without one. Names in `taken` get a prefix."""
+    fields = answer if isinstance(answer, Mapping) else {} if answer is None else {"answer": answer}
+    return {f"answer_{name}" if name in taken else name: value for name, value in fields.items()}
+
+
+def answer_table(answer: Any) -> Table:
+    """A row for each field, or for each item of a list."""
+    columns, rows = ["field", "value"], [[*pair] for pair in answer_fields(answer).items()]
+    if isinstance(answer, list):
+        columns, rows = ["", "value"], [[str(number), item] for number, item in enumerate(answer, 1)]
+        names = list(dict.fromkeys(name for item in answer if isinstance(item, dict) for name in item))
+        if answer and len(names) <= MOST_COLUMNS and all(isinstance(item, dict) for item in answer):
+            columns = ["", *names]
+            rows = [[number, *(item.get(name, "") for name in names)] for number, item in rows]
+    entries = [[entry_text(value) for value in row] for row in rows[:MOST_ROWS]]
+    omitted = f"{len(rows) - MOST_ROWS:,} more rows are in `answer`." if len(rows) > MOST_ROWS else ""
+    return Table(columns, entries, "The answer is empty.", note=omitted)
+
+
+def shown_answers(run: FinishedRun) -> "list[Table | Answers]":
+    """The answer, and those of all variants, of a run whose answer has a type."""
+    answers = Answers(run.variants)
+    single = [] if run.plain_answer is None else [answer_table(run.plain_answer)]
+    return [*single, *([answers] if len(run.variants) > 1 and answers else [])]
+
+
+def answer_markdown(shown: "Table | Answers", *, images: bool) -> str:
+    table = shown.table() if isinstance(shown, Answers) else shown
+    rows = [[as_text(str(text), in_table=True) for text in row] for row in (table.columns, *table.rows)]
+    rows.insert(1, ["---"] * len(table.columns))
+    plots = shown.plots() if images and isinstance(shown, Answers) else {}
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows) if table.rows else table.empty
+    images_of = (f"{as_text(name)}: ![strip plot]({address})" for name, address in plots.items())
+    return "\n\n".join(filter(None, (lines, as_text(table.note), *images_of)))
+
+
+@dataclass(frozen=True, repr=False)
+class Answers:
+    """The answers of a run's variants: `rows()` as plain dicts, else a table with a strip plot of each number."""
+
+    variants: Sequence[FinishedRun]
+
+    def __bool__(self) -> bool:
+        return any(variant.plain_answer is not None for variant in self.variants)
+
+    def rows(self) -> list[Json]:
+        """One plain dict per variant: number, model, fields of its answer, last line of its code, how many agree.
+
+        Answers agree if they are the same with numbers rounded to four digits.
+        """
+        forms = [json.dumps(_rounded(variant.plain_answer), sort_keys=True) for variant in self.variants]
+        rows = []
+        for number, variant in enumerate(self.variants, 1):
+            about = {"variant": number, "model": variant.model}
+            agree = 0 if variant.plain_answer is None else forms.count(forms[number - 1])
+            end = {"code": _last_line(variant), "agree": agree}
+            rows.append({**about, **answer_fields(variant.plain_answer, {*about, *end}), **end})
+        return rows
+
+    def numbers(self) -> dict[str, list[float]]:
+        """The values of each field that is a number in all answers, of which there are at least two."""
+        answers = [fields for variant in self.variants if (fields := answer_fields(variant.plain_answer))]
+        if len(answers) < 2:
+            return {}
+        names = [name for name in answers[0] if all(_is_number(answer.get(name)) for answer in answers)]
+        return {name: [float(answer[name]) for answer in answers] for name in names}
+
+    def table(self) -> Table:
+        rows = self.rows()
+        fields = dict.fromkeys(name for row in rows for name in [*row][2:-2])
+        names = ["variant", "model", *[*fields][:MOST_COLUMNS], "code", "agree"]
+        answered = sum(row["agree"] > 0 for row in rows)
+        for row in rows:
+            row |= {"model": model_label(row["model"]), "agree": f"{row['agree']} of {answered}"}
+        entries = [[entry_text(row.get(name, "")) for name in names] for row in rows]
+        ranges = {name: _quartiles(values) for name, values in self.numbers().items()}
+        notes = [
+            f"{name}: median {at:.4g}, middle half {low:.4g} to {high:.4g}."
+            for name, (low, at, high) in ranges.items()
+        ]
+        headings = [name if name != "code" else "last line of code" for name in names]
+        return Table(headings, entries, "No answers.", note=" ".join(notes))
+
+    def plots(self) -> dict[str, str]:
+        """A strip plot of each field in `numbers`, as the address of an SVG image."""
+        return {
+            name: f"data:image/svg+xml;base64,{base64.b64encode(strip_plot(values).encode()).decode()}"
+            for name, values in self.numbers().items()
+        }
+
+    def to_text(self) -> str:
+        return self.table().to_text()
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def _repr_html_(self) -> str:
+        plots = (
+            f'<p>{html.escape(mask(name))}<br><img alt="strip plot" src="{address}"></p>'
+            for name, address in self.plots().items()
+        )
+        return self.table()._repr_html_() + "".join(plots)
+
+
+def strip_plot(values: Sequence[float]) -> str:
+    """A dot for each value, those that would overlap above each other, with the median and the middle half."""
+    least, most = min(values), max(values)
+    places = [
+        _MARGIN + (_WIDTH - 2 * _MARGIN) * (value - least) / (most - least or 1) for value in sorted(values)
+    ]
+    heights: Counter[int] = Counter()
+    dots = ""
+    for place in places:
+        heights[round(place / _STEP)] += 1
+        dots += f'<circle cx="{place:.1f}" cy="-{_STEP * heights[round(place / _STEP)]}" r="3.5"/>'
+    height = _STEP * (max(heights.values()) + 1)
+    low, median, high = _quartiles(places)
+    ends = ((_MARGIN, "start", least), (_WIDTH - _MARGIN, "end", most))[: 1 + (most > least)]
+    labels = "".join(
+        f'<text x="{x}" y="14" text-anchor="{side}">{value:.4g}</text>' for x, side, value in ends
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 -{height} {_WIDTH} {height + 20}" width="{_WIDTH}"'
+        f' height="{height + 20}" font-family="sans-serif" font-size="11" fill="#808080" stroke-width="1.5">'
+        f'<path d="M{low:.1f} 0V-{height}H{max(high, low + 1):.1f}V0" opacity=".25"/>'
+        f'<path d="M{_MARGIN} 0H{_WIDTH - _MARGIN}M{median:.1f} 0V-{height}" stroke="#808080"/>'
+        f'<g fill="#2f81f7" fill-opacity=".8">{dots}</g>{labels}</svg>'
+    )
+
+
+def _quartiles(values: Sequence[float]) -> tuple[float, float, float]:
+    low, median, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, median, high
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
+
+
+def _rounded(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _rounded(item) for name, item in value.items()}
+        case list():
+            return [_rounded(item) for item in value]
+    return f"{value:.4g}" if _is_number(value) else value
+
+
+def _last_line(run: FinishedRun) -> str:
+    """The last line of the code that succeeded last."""
+    succeeded = {event.call_id for event in run.events.of(ToolFinished) if event.ok}
+    codes = [event.args.get("code") for event in run.events.of(ToolReady) if event.call_id in succeeded]
+    lines = [code.strip().rpartition("\n")[2] for code in codes if isinstance(code, str)]
+    return lines[-1] if lines else ""

@@ -1,0 +1,147 @@
+// The answers of all variants below them: values, models, last lines of code, agreement, and a strip plot of each number.
+
+import { h, setChildren, type View } from "../../dom.ts";
+import { sameJson } from "../../json.ts";
+import { shortModel, type Variant } from "../../variants.ts";
+import type { Snapshot } from "../context.ts";
+import { codeOf } from "../transcript/tool-row.ts";
+import { createTable, fieldsOf, MOST_COLUMNS } from "../transcript/typed-answer.ts";
+
+const WIDTH = 420;
+const MARGIN = 16;
+/** Pixels between dots above each other. */
+const STEP = 8;
+const LARGEST = 1e300;
+
+export function hasAnswers({ variants }: Snapshot): boolean {
+	return variants.length > 1 && variants.some(({ state }) => state.answer !== null);
+}
+
+export function createAnswers(): View<Snapshot> {
+	const element = h("section", { class: "anb-answers anb-plain anb-typed", "aria-label": "Answers" });
+	return {
+		element,
+		update(snapshot) {
+			const answered = snapshot.variants.filter(({ state }) => state.answer !== null);
+			element.hidden = answered.length === 0;
+			const key = answered.map(({ number }) => number).join();
+			setChildren(element, key, () => [
+				h("h4", null, "Answers"),
+				tableOf(answered),
+				...plotsOf(answered.map(({ state }) => fieldsOf(state.answer))),
+			]);
+		},
+	};
+}
+
+function tableOf(answered: readonly Variant[]): HTMLElement {
+	const fields = answered.map(({ state }) => fieldsOf(state.answer));
+	const names = [...new Set(fields.flatMap(Object.keys))].slice(0, MOST_COLUMNS);
+	const rounded = answered.map(({ state }) => roundedValue(state.answer));
+	const rows = answered.map(({ number, state }, at) => {
+		const agree = rounded.filter((other) => sameJson(other, rounded[at])).length;
+		const values = names.map((name) => fields[at]?.[name] ?? "");
+		return [
+			number + 1,
+			shortModel(state.model),
+			...values,
+			lastLine(state),
+			`${agree} of ${answered.length}`,
+		];
+	});
+	return createTable(["variant", "model", ...names, "last line of code", "agree"], rows);
+}
+
+/** The last line of the code that succeeded last. */
+function lastLine({ rows }: Variant["state"]): string {
+	const codes = rows.flatMap((row) => (row.kind === "tool" && row.status === "ok" ? [codeOf(row)] : []));
+	return (
+		codes
+			.findLast((code) => code !== null)
+			?.trim()
+			.split("\n")
+			.at(-1) ?? ""
+	);
+}
+
+/** The value with numbers rounded to four digits, by which answers agree. */
+function roundedValue(value: unknown): unknown {
+	const round = (_: string, part: unknown): unknown =>
+		typeof part === "number" ? Number(part.toPrecision(4)) : part;
+	return JSON.parse(JSON.stringify(value, round));
+}
+
+function plotsOf(fields: readonly Record<string, unknown>[]): HTMLElement[] {
+	const isNumber = (value: unknown): boolean => typeof value === "number" && Math.abs(value) < LARGEST;
+	const names = Object.keys(fields[0] ?? {}).filter((name) => fields.every((field) => isNumber(field[name])));
+	if (fields.length < 2) return [];
+	return names.map((name) =>
+		plotOf(
+			name,
+			fields.map((field) => field[name] as number),
+		),
+	);
+}
+
+function plotOf(name: string, values: number[]): HTMLElement {
+	const sorted = values.toSorted((a, b) => a - b);
+	const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(sorted, share)) as [
+		number,
+		number,
+		number,
+	];
+	const note = `${name}: median ${brief(median)}, middle half ${brief(low)} to ${brief(high)}`;
+	const [least, most] = [sorted[0]!, sorted.at(-1)!];
+	const place = (value: number): number =>
+		MARGIN + ((WIDTH - 2 * MARGIN) * (value - least)) / (most - least || 1);
+	const heights = new Map<number, number>();
+	const dots = sorted.map((value) => {
+		const column = Math.round(place(value) / STEP);
+		heights.set(column, (heights.get(column) ?? 0) + 1);
+		return svg("circle", { cx: place(value), cy: -STEP * heights.get(column)!, r: 3.5 });
+	});
+	const top = STEP * (Math.max(...heights.values()) + 1);
+	const label = (x: number, side: string, value: number): Element =>
+		svg("text", { x, y: 14, "text-anchor": side }, brief(value));
+	const ends = [label(MARGIN, "start", least), ...(most > least ? [label(WIDTH - MARGIN, "end", most)] : [])];
+	const half = `M${place(low)} 0V${-top}H${Math.max(place(high), place(low) + 1)}V0`;
+	const axis = `M${MARGIN} 0H${WIDTH - MARGIN}M${place(median)} 0V${-top}`;
+	const size = {
+		viewBox: `0 ${-top} ${WIDTH} ${top + 20}`,
+		width: WIDTH,
+		height: top + 20,
+		role: "img",
+		"aria-label": note,
+	};
+	const plot = svg(
+		"svg",
+		size,
+		svg("path", { class: "half", d: half }),
+		svg("path", { class: "axis", d: axis }),
+		...dots,
+		...ends,
+	);
+	return h("figure", null, h("figcaption", null, note), plot as unknown as HTMLElement);
+}
+
+/** A quantile between the two nearest values. */
+function quantile(sorted: readonly number[], share: number): number {
+	const at = (sorted.length - 1) * share;
+	const below = sorted[Math.floor(at)]!;
+	return below + (sorted[Math.ceil(at)]! - below) * (at % 1);
+}
+
+function brief(value: number): string {
+	return String(Number(value.toPrecision(4)));
+}
+
+function svg(
+	tag: string,
+	attributes: Record<string, string | number>,
+	...children: (Node | string)[]
+): Element {
+	const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+	for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+	element.append(...children);
+	return element;
+}
