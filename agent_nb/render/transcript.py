@@ -30,6 +30,7 @@ MOST_CHARACTERS = 400
 BEFORE_CHANGE = 60
 """Characters of context before the first difference of two long texts."""
 _MISSING = object()
+_UNFAILED: dict[str, RowState] = {"DENIED": "denied", "STOPPED": "stopped", "NOT_A_CALL": "stopped"}
 
 
 class RowStyle(NamedTuple):
@@ -253,8 +254,8 @@ class Transcript:
                 call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs
             ):
                 result = {"detail": summary, "hint": hint, "seconds": seconds, "outputs": outputs}
-                is_call = event.code != "NOT_A_CALL"
-                return self._change(call_id, state=state_of(event), is_call=is_call, **result)
+                result |= {"state": state_of(event), "is_call": event.code != "NOT_A_CALL"}
+                return self._change(call_id, **result)
             case ev.ToolProgress() | ev.ApprovalRequested():
                 pass
             case _:
@@ -327,11 +328,7 @@ def _decision(answer: ev.ApprovalResolved) -> str:
 
 def state_of(end: ev.ToolFinished) -> RowState:
     """Return the row's state. A call that was denied or not run has not failed."""
-    if end.ok:
-        return "ok"
-    return (
-        "denied" if end.code == "DENIED" else "stopped" if end.code in ("STOPPED", "NOT_A_CALL") else "failed"
-    )
+    return "ok" if end.ok else _UNFAILED.get(end.code or "", "failed")
 
 
 def changes(before: Json, after: Json) -> str:

@@ -110,8 +110,7 @@ class PageStore:
     def follow(self) -> None:
         """Take over the variables that the notebook has set to other objects."""
         for name, seen in self._seen.items():
-            value = self.bindings.variables.get(name, seen)
-            if value is seen:
+            if (value := self.bindings.variables.get(name, seen)) is seen:
                 continue
             self._search(name, value)
             try:

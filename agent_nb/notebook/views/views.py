@@ -287,9 +287,8 @@ def show_run(run: Run | Handle) -> dict[str, str] | None:
 
 def _new_hub(shell: Any) -> Any:
     """The hub for the first run of this kernel that is shown; None if no page can connect to it."""
-    if getattr(shell, "kernel", None) is None or running_loop() is None:
-        return None
-    if not is_attended(shell) or not has_cells(shell):
+    in_kernel = getattr(shell, "kernel", None) is not None and running_loop() is not None
+    if not in_kernel or not is_attended(shell) or not has_cells(shell):
         return None
     from agent_nb.notebook.live.hub import hub
 
