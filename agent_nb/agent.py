@@ -28,14 +28,7 @@ from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.prepared import count_variants
-from agent_nb.engine.run_input import (
-    InputArgs,
-    RunInput,
-    as_sequence,
-    asks_for_page,
-    open_run,
-    read_images,
-)
+from agent_nb.engine.run_input import InputArgs, RunInput, as_sequence, open_run, read_images
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, start_variants
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.pages.page_check import PageViewer
@@ -378,15 +371,8 @@ class Agent:
         """Return the variables of the prompt if the model is asked for code about them, and not for a page."""
         prompt, variables = self._cell or (run_input.prompt, None)
         describe = next((tool.loaded for tool in toolbox if tool.loaded), None)
-        has_page = run_input.files is not None and run_input.files.entry is not None
-        is_about_page = has_page or self._bound or self.settings.stack or asks_for_page(prompt)
-        if (
-            describe is None
-            or not self.provider.reads_code
-            or is_about_page
-            or run_input.images
-            or self._answer
-        ):
+        makes_page = self._bound or self.settings.stack or run_input.is_about_page(prompt)
+        if describe is None or not self.provider.reads_code or makes_page or self._answer:
             return None
         return describe(prompt, variables, schema_only=bool(self._data(run_input.base_settings)))
 

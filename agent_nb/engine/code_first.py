@@ -25,7 +25,6 @@ from agent_nb.prompts import code_correction, prompt_text
 from agent_nb.providers.base import Request, Turn
 from agent_nb.providers.quotations import canonical_code, is_code_quoted, sent_texts
 from agent_nb.run.supported_numbers import lacks_printed
-from agent_nb.tools.base import LoadedData
 from agent_nb.tools.toolbox import masked
 
 MOST_BLOCKS = 3
@@ -35,9 +34,12 @@ _QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
 
 
 class CodeFirst:
-    def __init__(self, prepared: PreparedRun, loaded: LoadedData, journal: Journal, window: Window) -> None:
-        self._prepared, self._loaded, self._journal, self._window = prepared, loaded, journal, window
-        self.gate: DataGate | None = None
+    def __init__(
+        self, prepared: PreparedRun, journal: Journal, window: Window, gate: DataGate | None
+    ) -> None:
+        assert prepared.run_input.loaded
+        self._prepared, self._journal, self._window, self._gate = prepared, journal, window, gate
+        self._loaded = prepared.run_input.loaded
         self.tool = next(tool.name for tool in prepared.toolbox if tool.loaded)
         self._written: set[str] = set()
         """The blocks so far, in canonical form."""
@@ -96,19 +98,19 @@ class CodeFirst:
         if not blocks or any(result.code in ("DENIED", "STOPPED") for _, result in blocks):
             return ""
         last_result = blocks[-1][1]
-        printed = "\n".join(_printed(end) for end, _ in blocks).strip("\n")
-        if last_result.ok and printed:
-            self._printed = printed
-            return prompt_text("code_answer_unseen" if self.gate else "code_answer")
+        outputs = [bundle for end, _ in blocks for bundle in end.outputs if NAMES_TYPE not in bundle]
+        if last_result.ok and outputs:
+            self._printed = "\n".join(_text_of(bundle) for bundle in outputs).strip("\n")
+            return prompt_text("code_answer_unseen" if self._gate else "code_answer")
         if len(self._written) >= MOST_BLOCKS:
             return prompt_text("code_over")
         problem = "The code printed nothing." if last_result.ok else ""
         names = self._loaded.names()
-        names = self.gate.known(names) if self.gate else names
+        names = self._gate.known(names) if self._gate else names
         nearest = "" if last_result.ok else _nearest(_problem(last_result), names)
         text = await masked(code_correction(problem, names, nearest))
-        if self.gate:
-            self.gate.allow(text)
+        if self._gate:
+            self._gate.allow(text)
         return text
 
     def completed(self, turn: Turn) -> Turn:
@@ -121,7 +123,7 @@ class CodeFirst:
         gap = "\n\n" if answer else ""
         addition = f"{gap}The code printed:\n\n{fenced(printed + more, 'text')}"
         self._journal.emit(ev.TextDelta, text=addition)
-        if self.gate:  # shown to the user, and not sent in a conversation that continues this one
+        if self._gate:  # shown to the user, and not sent in a conversation that continues this one
             return turn
         return replace(turn, message=replace(turn.message, parts=(*turn.message.parts, Text(addition))))
 
@@ -137,10 +139,9 @@ def _problem(result: ToolResult) -> str:
     return f"The code failed: {next(iter(str(error).splitlines()), '')}"
 
 
-def _printed(end: ev.ToolFinished) -> str:
-    bundles = (bundle for bundle in end.outputs if NAMES_TYPE not in bundle)
-    texts = (str(bundle.get("text/plain") or f"[{next(iter(bundle), 'output')}]") for bundle in bundles)
-    return "\n".join(text.rstrip("\n") for text in texts)
+def _text_of(output: ev.MimeBundle) -> str:
+    has_image = any(kind.startswith("image/") for kind in output)
+    return "" if has_image else str(output.get("text/plain", "")).rstrip("\n")
 
 
 def _nearest(problem: str, names: Mapping[str, Sequence[str]]) -> str:

@@ -45,10 +45,6 @@ _ASKS_FOR_PAGE = re.compile(
 )
 
 
-def asks_for_page(prompt: str) -> bool:
-    return _ASKS_FOR_PAGE.search(prompt) is not None
-
-
 def page_in(text: str) -> str | None:
     """The HTML page in a text (fenced, bare, or inside a JSON string), or None."""
     fenced_page = _FENCED_PAGE.search(text)
@@ -265,6 +261,11 @@ class RunInput:
         if self.loaded is None:
             return self.prompt
         return code_request(self.loaded.description, self.loaded.question)
+
+    def is_about_page(self, prompt: str) -> bool:
+        """Whether there is a page, or this prompt or its images ask for one."""
+        has_page = self.files is not None and self.files.entry is not None
+        return has_page or bool(self.images) or _ASKS_FOR_PAGE.search(prompt) is not None
 
     def asking_for_code(self, loaded: LoadedData) -> "RunInput":
         """The same input with a question that asks for code."""

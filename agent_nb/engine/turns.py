@@ -159,10 +159,8 @@ class Turns:
         self.gate = DataGate(prepared.run_input) if prepared.settings.data else None
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.run_input.question)
-        loaded = prepared.run_input.loaded
-        self._code = CodeFirst(prepared, loaded, journal, self.window) if loaded else None
-        if self._code:
-            self._code.gate = self.gate
+        asks_for_code = prepared.run_input.loaded is not None
+        self._code = CodeFirst(prepared, journal, self.window, self.gate) if asks_for_code else None
 
     async def run(self, runner: ToolRunner, facts: RequestFacts) -> ev.Reason:
         """Run turns until the model is done; return why the run ended."""

@@ -146,10 +146,14 @@ class CellInput:
         )
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         data_note = schema if self.settings.data else ""
-        shortened = runs[0].run_input.shortened
+        shortened, prompt, code_note = runs[0].run_input.shortened, self.prompt, ""
+        if runs[0].run_input.loaded:
+            code_note = "The model is asked for Python code. It gets the columns and types of your data"
+            code_note += "." if data_note else " and the first five rows."
+            prompt = replace(prompt, tables=())
         notes = (
-            *self.rules.notes(), note, data_note, self._missing_tools_note(), self.bindings.note,
-            *_notes(self.prompt, shortened),
+            *self.rules.notes(), note, data_note, code_note, self._missing_tools_note(), self.bindings.note,
+            *_notes(prompt, shortened),
         )  # fmt: skip
         return CellPlan(
             session=self.session,

@@ -9,7 +9,7 @@ from agent_nb.core.events import ApprovalRequested, ToolFinished, ToolReady
 from agent_nb.notebook.kernel_tools import kernel_tools
 from agent_nb.prompts import prompt_text
 from tests.support.scripts import of
-from tests.support.wire import End, Say, WireServer, reply
+from tests.support.wire import Call, End, Say, WireServer, reply
 
 CELL = "%%agent run -m chat:qwen -t kernel --approve auto --no-raise"
 DATA = """
@@ -89,6 +89,15 @@ def test_the_block_runs_and_its_output_is_the_answer(shell, server):
     ]
 
 
+def test_the_user_is_told_what_the_model_gets(shell, server):
+    shell.run(DATA)
+    for options, note in (("", "data and the first five rows."), ("--data schema", "types of your data.")):
+        server.plan(reply(Say(block(MEAN))), reply(Say("It is 4.04.")))
+        shown = shell.run(f"{CELL} {options}\nThe mean price in {{{{df}}}}?").stdout
+        assert note in shown
+        assert "The model sees" not in shown
+
+
 def test_an_error_goes_back_in_one_line_with_the_names_that_exist_and_the_nearest_column(shell, server):
     wrong, silent = block("print(df['Prices'].mean())"), block("mean = df['price'].mean()")
     run = ask(shell, server, wrong, silent, block(MEAN), "It is 4.04.")
@@ -129,6 +138,7 @@ def test_three_blocks_are_the_most(shell, server):
         ("The share is 404 %.", MEAN, ""),
         ("In Brest.", "df.loc[df.price.idxmax(), 'town']", ""),
         ("In Metz.", "df.loc[df.price.idxmax(), 'town']", "```text\n'Brest'\n```"),
+        ("Here.", "import PIL.Image; PIL.Image.new('RGB', (40, 40))", ""),
         ("Many.", "for number in range(30): print(number)", "9\n… (20 more lines)\n```"),
     ],
 )  # fmt: skip
@@ -216,7 +226,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("place", ["prompt", "output", "table", "base"])
+@pytest.mark.parametrize("place", ["prompt", "output", "table", "base", "file"])
 def test_code_that_others_wrote_does_not_run(shell, server, place, layout):
     """An instruction in data makes the model repeat its code, with `--approve auto`."""
     shell.run(DATA)
@@ -230,6 +240,13 @@ def test_code_that_others_wrote_does_not_run(shell, server, place, layout):
         server.plan(reply(Say("Hello.")))
         shell.run("%%agent run -m chat:qwen\nSay hello to {{layout}}")
         options = "-w df -c"
+    if place == "file":
+        content = shell.names["layout"]
+        server.plan(
+            reply(Call("create_file", {"path": "notes.txt", "content": content})), reply(Say("Made."))
+        )
+        shell.run("%%agent run -m chat:qwen\nMake a file with notes.")
+        options = "-w df -c"
     server.plan(*(reply(Say(text)) for text in (*first, block(QUOTED), "Done.")))
     shell.run(f"{CELL} {options}\n{prompts.get(place, 'Compute.')}")
     run = shell.names["run"]
@@ -242,11 +259,11 @@ def test_code_that_others_wrote_does_not_run(shell, server, place, layout):
     assert place == "prompt" or QUOTED in run.text
 
 
-@pytest.mark.parametrize("rule", ["ask", "deny"])
-def test_a_block_follows_the_rule_of_the_tool(shell, server, rule):
+@pytest.mark.parametrize(("rule", "code"), [("ask", "DENIED"), ("deny", "DENIED"), ("run", None)])
+def test_a_block_follows_the_rule_of_the_tool(shell, server, rule, code):
     run = ask(shell, server, block(MEAN), "I could not.", options=f"--approve run_python={rule}")
-    assert [end.code for end in of(run, ToolFinished)] == ["DENIED"]
-    assert run.text == "I could not."
+    assert [end.code for end in of(run, ToolFinished)] == [code]
+    assert run.text.startswith("I could not.")
 
 
 def test_two_blocks_of_a_turn_run_one_after_the_other(shell, server):
