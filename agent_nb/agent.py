@@ -21,7 +21,16 @@ from agent_nb.core.bound_pages import BoundNames, bound_pages
 from agent_nb.core.errors import ConfigError, check_type, wrong_type
 from agent_nb.core.events import Event
 from agent_nb.core.messages import Message
-from agent_nb.core.run_settings import DERIVED, SETTINGS, Limits, RunSettings, check_stack, had_data, stricter
+from agent_nb.core.run_settings import (
+    CODE_TOOL,
+    DERIVED,
+    SETTINGS,
+    Limits,
+    RunSettings,
+    check_stack,
+    had_data,
+    stricter,
+)
 from agent_nb.engine.approval import Policy, read_policy
 from agent_nb.engine.batch.runs import Models, Prompts, Store, plan_jobs
 from agent_nb.engine.batch.runs_handle import RunsHandle
@@ -40,7 +49,7 @@ from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.answer import answer_type
-from agent_nb.tools.base import LoadedData
+from agent_nb.tools.base import BranchMaker, LoadedData
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
@@ -60,6 +69,7 @@ class Agent:
     `model` is a name such as `"anthropic:claude-opus-5-5"`, or a provider. `bind` maps names to values and functions
     that pages may use; pages set those that are None. It requires `%load_ext agent_nb`. `answer` is the type of
     `run.answer`: a dataclass, a TypedDict, a pydantic model, `list[...]`, or text such as `"slope: float, p: float"`.
+    With `branch`, the tools of `kernel_tools()` work in a copy of the kernel, one for each run.
     """
 
     def __init__(  # noqa: PLR0913 - everything that an agent is made of
@@ -73,12 +83,14 @@ class Agent:
         middleware: Iterable[Any] = (),
         bind: Mapping[str, Any] | None = None,
         answer: Any = None,
+        branch: bool = False,
     ) -> None:
         self.provider = read_model(model)
         self.toolbox = read_tools(tools)
         check_type("system", system, str | None, "text")
         check_type("limits", limits, Limits | None, "a `Limits`, such as `Limits(steps=8, usd=0.20)`")
-        self.settings = RunSettings(limits=limits or Limits(), instructions=system)
+        check_type("branch", branch, bool, "True or False")
+        self.settings = RunSettings(limits=limits or Limits(), instructions=system, branch=branch)
         self.approve = approve
         read_policy(approve, self.toolbox)  # raises early, not at the first run
         self.viewer: PageViewer | None = None
@@ -108,13 +120,7 @@ class Agent:
         Images passed as paths or URLs are read here, which blocks the event loop. To avoid that, pass
         `images=await read_images(paths)`; `run`, `stream` and `sse` do so automatically.
         """
-        if self._bound:
-            data = self._data(base.settings if isinstance(base, Run) else {})
-            text, bound_images = self._bound.description(data)
-            prompt = f"{prompt}\n\n{text}" if text else prompt
-            images = (*bound_images, *as_sequence(images))
-        input_args = InputArgs(files=files, images=images, base=base, messages=messages)
-        return self._prepare(open_run(prompt, input_args, can_read=any(tool.reads for tool in self.toolbox)))
+        return self._prepare(self._open(prompt, files=files, images=images, base=base, messages=messages))
 
     def start(self, prompt: str, **input_args: Unpack[InputArgs]) -> RunHandle:
         """Start a run in the running event loop and return its handle.
@@ -150,10 +156,10 @@ class Agent:
         if not models and variants == 1 and isinstance(self.provider, RunDriver):
             models = self.provider.variants
         models = [models] if isinstance(models, str) else models
-        count_variants(len(models), variants)
+        several = count_variants(len(models), variants) > 1
         agents = [self.with_model(model) for model in models] or [self]
-        first = agents[0].prepare(prompt, **input_args)
-        runs = [first, *(agent._prepare(first.run_input) for agent in agents[1:])]
+        run_input = agents[0]._open(prompt, **input_args)
+        runs = [agent._prepare(run_input, several=several) for agent in agents]
         return [prepared for prepared in runs for _ in range(variants)]
 
     def map(  # noqa: PLR0913 - everything about a batch
@@ -346,9 +352,22 @@ class Agent:
         clone.__dict__.update({**fresh, **changed})
         return clone
 
-    def _prepare(self, run_input: RunInput) -> Prepared:
+    def _open(self, prompt: str, **input_args: Unpack[InputArgs]) -> RunInput:
+        if self._bound:
+            base, images = input_args.get("base"), input_args.get("images", ())
+            data = self._data(base.settings if isinstance(base, Run) else {})
+            text, bound_images = self._bound.description(data)
+            prompt = f"{prompt}\n\n{text}" if text else prompt
+            input_args["images"] = (*bound_images, *as_sequence(images))
+        if unknown := input_args.keys() - InputArgs.__annotations__.keys():
+            raise TypeError(f"A run has no argument {min(unknown)!r}.")
+        return open_run(prompt, input_args, can_read=any(tool.reads for tool in self.toolbox))
+
+    def _prepare(self, run_input: RunInput, *, several: bool = False) -> Prepared:
+        """Prepare a run; `several` says that it is one of several variants."""
+        branches = self._branches(run_input.base_settings, several=several)
         if isinstance(self.provider, RunDriver):
-            return self.provider.prepare(self._prepared(run_input, self.toolbox))
+            return self.provider.prepare(self._prepared(run_input, self.toolbox, branches=branches))
         studio, lean = self._image_studio(), self._is_lean(run_input)
         available = {
             INPUTS: run_input.inputs,
@@ -362,9 +381,10 @@ class Agent:
         toolbox = toolbox.plus(self._answer.tool()) if self._answer else toolbox
         if loaded := self._loaded(run_input, toolbox):
             run_input = run_input.asking_for_code(loaded)
-        prepared = self._prepared(run_input, toolbox, studio)
+        prepared = self._prepared(run_input, toolbox, studio, branches)
         if self.settings.limits.usd is not None:
             prepared.check_price()
+        prepared.check_branch()
         return prepared
 
     def _loaded(self, run_input: RunInput, toolbox: Toolbox) -> LoadedData | None:
@@ -393,13 +413,39 @@ class Agent:
         data = self.settings.data
         return stricter("data", "", base.get("data")) if data is None else data
 
+    def _branches(self, base: Json, *, several: bool) -> BranchMaker | None:
+        """Return the maker of the run's branch; None if its kernel tools work in the session."""
+        makers = {tool.name: tool.branches for tool in self.toolbox if tool.branches}
+        if self.settings.branch and not makers:
+            raise ConfigError(
+                "A branch is for the kernel tools, and this run has none: add `-t kernel`, or `*kernel_tools()` to"
+                " `tools`."
+            )
+        own_branches = several and CODE_TOOL in makers
+        if not makers or not (own_branches or stricter("branch", self.settings.branch, base.get("branch"))):
+            return None
+        if self._bound:
+            raise ConfigError(
+                "A bound page uses the variables of the session, and this run works in a branch: leave out `--bind`, or"
+                f" {'make one variant' if own_branches else '`--branch`'}."
+            )
+        return next(iter(makers.values()))
+
     def _is_lean(self, run_input: RunInput) -> bool:
         """Whether requests are lean. Inherited within a conversation, so that the server can reuse its cache."""
         lean = self.settings.lean
         return self.provider.lean or bool(run_input.base_settings.get("lean")) if lean is None else lean
 
-    def _prepared(self, run_input: RunInput, toolbox: Toolbox, studio: Studio | None = None) -> Prepared:
+    def _prepared(
+        self,
+        run_input: RunInput,
+        toolbox: Toolbox,
+        studio: Studio | None = None,
+        branches: BranchMaker | None = None,
+    ) -> Prepared:
         lean, rules = self._is_lean(run_input), read_policy(self.approve, self.toolbox)
+        boxes = toolbox, self.toolbox
+        toolbox, all_tools = (box.in_branch() for box in boxes) if branches else boxes
         settings = replace(
             self.settings,
             data=self._data(run_input.base_settings),
@@ -409,6 +455,7 @@ class Agent:
             window=self.provider.window,
             bind=self._bound.types if self._bound else None,
             answer=self._answer.schema if self._answer else None,
+            branch=branches is not None,
             **self._requested(),
         )
         if self._bound and (settings.network or (settings.stack or "html") != "html"):
@@ -423,7 +470,7 @@ class Agent:
             recorded_settings={**replace(settings, lean=lean).recorded(), **data_fact},
             provider=self.provider,
             toolbox=toolbox,
-            all_tools=self.toolbox,
+            all_tools=all_tools,
             system=self._system(run_input, toolbox, settings, lean=lean),
             rules=rules,
             hooks=self._hooks,
@@ -432,6 +479,8 @@ class Agent:
             record=self._record,
             bind=self._bound.open if self._bound else None,
             answer=self._answer,
+            branches=branches,
+            branch_implied=not self.settings.branch,
         )
 
     def _requested(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ BENCHES = (
     "many",
     "executor",
     "magic",
+    "branch",
     "notebook",
     "widget",
     "bound",

@@ -26,7 +26,7 @@ _TAIL = 2_000
 """Number of trailing bytes of stderr to keep."""
 _KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 _PID = os.getpid()
-_MARK = "AGENT_NB_PROGRAM"
+MARK = "AGENT_NB_PROGRAM"
 """Environment variable by which the guard finds processes that left the program's group, on systems with `/proc`."""
 _GUARD = """
 read line
@@ -87,7 +87,7 @@ class Program:
             process = await asyncio.create_subprocess_exec(
                 executable,
                 *command[1:],
-                env={**env, _MARK: mark},
+                env={**env, MARK: mark},
                 cwd=folder,
                 stdin=pipe,
                 stdout=pipe,
@@ -99,11 +99,10 @@ class Program:
             raise ProgramError(f"{command[0]!r} cannot be started: {error}.") from None
         guard = None
         if sys.platform != "win32":
-            arguments = ("-c", _GUARD, "guard", str(process.pid), str(GRACE / 10), f"{_MARK}={mark}")
-            nowhere = asyncio.subprocess.DEVNULL
+            nowhere, command = asyncio.subprocess.DEVNULL, guard_command(process.pid, mark)
             with contextlib.suppress(OSError):
                 guard = await asyncio.create_subprocess_exec(
-                    "/bin/sh", *arguments, stdin=pipe, stdout=nowhere, stderr=nowhere, start_new_session=True
+                    *command, stdin=pipe, stdout=nowhere, stderr=nowhere, start_new_session=True
                 )
         return cls(process, guard)
 
@@ -171,6 +170,11 @@ class Program:
         assert self._process.stderr
         while chunk := await self._process.stderr.read(4096):
             self._stderr = (self._stderr + chunk)[-_TAIL:]
+
+
+def guard_command(pid: int, mark: str) -> list[str]:
+    """The guard of a process group: when its stdin closes, it ends the group and the processes with this mark."""
+    return ["/bin/sh", "-c", _GUARD, "guard", str(pid), str(GRACE / 10), f"{MARK}={mark}"]
 
 
 def find_program(name: str, search: str | None = None, folder: Path | None = None) -> str | None:

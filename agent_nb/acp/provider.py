@@ -67,6 +67,7 @@ class AgentProvider(Provider):
         if IN_BROWSER or sys.platform == "win32":
             raise ConfigError(f"{agent.title} runs only on macOS and Linux.")
         agent.check_installed()
+        prepared.check_branch()
         if limits.steps != Limits().steps:
             raise ConfigError(
                 f"{agent.title} counts its own turns, so a limit on steps (`--steps`) cannot be enforced. Leave it out;"

@@ -82,6 +82,10 @@ class ToolError(AgentError):
         return f"{self.message} {self.hint}".strip()
 
 
+class BranchError(AgentError):
+    """A branch cannot be made. The run ends, because its code must not run in the session."""
+
+
 class ProviderError(AgentError):
     """A vendor or the network failed. `retryable` is True if the same request may succeed later."""
 

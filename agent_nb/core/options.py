@@ -138,6 +138,11 @@ class Options:
         label="bind {}".format,
         grants=True,
     )
+    branch: bool = option(
+        False,
+        "--branch",
+        "Let the kernel tools work in a copy of the kernel, so that your variables stay unchanged.",
+    )
     cells: int | None = option(
         None, "--cells N", "Send the source and text output of the last N cells.", number=count(2)
     )

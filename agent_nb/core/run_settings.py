@@ -20,14 +20,15 @@ SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
 )
 """The wire protocols of models on a server, for `Setting.accepted_by`."""
 Value = TypeVar("Value")
-DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind", "answer"})
+DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind", "answer", "branch"})
 """Settings that are derived from the agent's tools, rules and model when a run is prepared."""
 _FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str, "has_data": bool}
 """Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
 model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), the replayed
 cassette, and whether the prompt or the conversation describes the user's data."""
 READING_TOOLS = frozenset({"list_variables", "describe_variable"})
-DATA_TOOLS = READING_TOOLS | {"run_python"}
+CODE_TOOL = "run_python"
+DATA_TOOLS = READING_TOOLS | {CODE_TOOL}
 """Tools that give the model the user's data."""
 
 
@@ -216,6 +217,14 @@ class RunSettings:
         dry_run="Answer",
     ).with_default(None)
     """The JSON schema of the answer, if it has a type."""
+    branch: bool = Setting(
+        sent="tools",
+        matched="no",  # a replay executes nothing
+        accepted_by={},
+        stricter=lambda own, other: own or other,
+        header=lambda branch: "in a branch: your variables are unchanged",
+    ).with_default(False)
+    """Whether the kernel tools work in a copy of the kernel."""
     window: int | None = Setting(
         sent="nowhere",
         matched="no",

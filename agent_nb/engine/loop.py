@@ -28,6 +28,7 @@ from agent_nb.pages.page_check import LimitedViewer
 from agent_nb.providers.base import RealClock
 from agent_nb.run.run import Run
 from agent_nb.tools import ToolContext
+from agent_nb.tools.base import Branch
 
 MakeTurns = Callable[[PreparedRun, Journal, Budget], Turns]
 """Creates the object that runs the turns. Outside agents have their own."""
@@ -56,6 +57,7 @@ class EngineRun(RunHandle):
         self._group = group
         self._workspace = Workspace(run_input.files or Files(), self._file_changed)
         self._emit = self._journal.emit
+        self._branch: Branch | None = None
         self._budget = Budget(prepared.settings.limits, prepared.price, group.meters, self._journal)
         self.approvals: Approvals = Approvals(
             rules=prepared.rules,
@@ -93,6 +95,8 @@ class EngineRun(RunHandle):
             facts = run_input.facts(self._workspace.files, prepared.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
+            if prepared.branches is not None:
+                self._branch = await prepared.branches.open()
             self._finish(await self._turns.run(self._runner(), facts))
         except asyncio.CancelledError:
             self._finish(self._stop_reason or "interrupted")
@@ -107,6 +111,8 @@ class EngineRun(RunHandle):
             self._finish("failed", f"{type(error).__name__}: {error}")
         finally:
             self._budget.cancel_timer()
+            if self._branch is not None:
+                self._branch.end()
 
     def _runner(self) -> ToolRunner:
         context = ToolContext(
@@ -118,6 +124,7 @@ class EngineRun(RunHandle):
             studio=self.prepared.studio,
             viewer=LimitedViewer(self.viewer, self.prepared.settings.looks) if self.viewer else None,
             seconds_left=lambda: self._budget.seconds_left,
+            branch=self._branch,
         )
         return ToolRunner(
             toolbox=self.prepared.toolbox,

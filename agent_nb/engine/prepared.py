@@ -23,6 +23,7 @@ from agent_nb.providers.prices import price_of
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Tool, Toolbox
 from agent_nb.tools.answer import AnswerType
+from agent_nb.tools.base import BranchMaker
 
 _DIGITS = 16
 MOST_VARIANTS = 8
@@ -58,6 +59,10 @@ class PreparedRun:
     """Renders the run's page for checks; None if unavailable."""
     record: "Callable[[Sequence[PreparedRun]], Recording] | None"
     """Opens a recording for variants about to start."""
+    branches: BranchMaker | None = None
+    """Makes the branch of each variant; None if the tools work in the session."""
+    branch_implied: bool = False
+    """Whether there is a branch although the user has not asked for one: for variants, or as in the base run."""
     bind: Callable[[str, int], None] | None = None
     """Binds a starting variant's page to the notebook, given the run id and variant index."""
     answer: AnswerType | None = None
@@ -101,6 +106,11 @@ class PreparedRun:
                 f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
                 "or limit `steps` and `seconds` instead."
             )
+
+    def check_branch(self) -> None:
+        """Raise `ConfigError` if the run needs a branch and this system has none."""
+        if self.branches is not None:
+            self.branches.check(implied=self.branch_implied)
 
     def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> Self:
         """The same request with the appearance of these elements, captured just before it is sent.

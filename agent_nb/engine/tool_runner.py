@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import ToolError
+from agent_nb.core.errors import BranchError, ToolError
 from agent_nb.core.events import ToolFinished, ToolProgress, ToolReady, ToolRunning
 from agent_nb.core.messages import ToolCall, ToolResult
 from agent_nb.engine.approval import Approvals, ApprovedCall, Emit
@@ -148,7 +148,10 @@ class ToolRunner:
             charge=self._charges[event_id],
             hosts=self.approvals.allowed_hosts(tool),
         )
-        output = await self.toolbox.run(tool, args, context)
+        try:
+            output = await self.toolbox.run(tool, args, context)
+        except BranchError as error:
+            raise EndRun("failed", str(error)) from None
         if tool.cache:
             self._cache[key] = output
         return output

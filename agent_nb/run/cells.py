@@ -16,6 +16,7 @@ from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
 from agent_nb.core.events import ApprovalResolved, ToolFinished, ToolReady
+from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Files, contents
 from agent_nb.render.outputs import safe_output
 from agent_nb.render.safe_markdown import as_text, rebuilt
@@ -23,7 +24,6 @@ from agent_nb.render.summary import unsupported_note
 from agent_nb.run.code_names import names_in, names_of, needed_by, parse_cell
 from agent_nb.run.record import RunRecord, unique_call_id
 
-TOOL = "run_python"
 HELPERS = ("to_file", "agent_files")
 """Helpers available to a run's code; renamed to `_to_file` if the notebook defines `to_file`."""
 
@@ -133,6 +133,22 @@ def steps_of(run: RunRecord) -> list[CodeStep]:
     return [step for turn in _turns(run) for step in turn.steps]
 
 
+def branch_names(run: RunRecord) -> dict[str, Literal["set", "changed", "deleted"]]:
+    """The names that code of the run set, changed or deleted in its branch, each as compared with the session."""
+    names: dict[str, Literal["set", "changed", "deleted"]] = {}
+    for step in steps_of(run) if run.settings.get("branch") else ():
+        for name in step.names.get("bound", ()):
+            names[name] = "changed" if name in names else "set"  # it was deleted before
+        for name in step.names.get("changed", ()):
+            names.setdefault(name, "changed")
+        for name in step.names.get("deleted", ()):
+            if names.get(name) == "set":
+                del names[name]
+            else:
+                names[name] = "deleted"
+    return names
+
+
 def _turns(run: RunRecord) -> list[_Turn]:
     executed = _executed(run)
     ends = {event.call_id: event for event in run.events.of(ToolFinished)}
@@ -145,7 +161,7 @@ def _turns(run: RunRecord) -> list[_Turn]:
         for call in message.tool_calls:
             event_id = unique_call_id(call.id, call_counts)
             code = executed.get(event_id, {}).get("code")
-            if call.name == TOOL and isinstance(code, str):
+            if call.name == CODE_TOOL and isinstance(code, str):
                 tidy = code.strip("\n").rstrip()
                 turn.steps.append(CodeStep(executed=code, end=ends.get(event_id), code=tidy))
         turns.append(turn)

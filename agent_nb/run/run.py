@@ -19,7 +19,7 @@ from agent_nb.core.messages import Usage
 from agent_nb.pages.element_look import Element
 from agent_nb.pages.find_element import find_element
 from agent_nb.render.answers import Answers
-from agent_nb.run.cells import Cells, to_cells
+from agent_nb.run.cells import Cells, branch_names, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.manifest import manifest_of, statement_of
 from agent_nb.run.moments import changes_back_to, sort_annotations
@@ -151,6 +151,11 @@ class Run(RunRecord):
         Failed and repeated attempts are left out, and secrets are masked.
         """
         return to_cells(self)
+
+    @property
+    def branch(self) -> Mapping[str, str]:
+        """The names that the run set, changed or deleted in its branch; empty for a run without a branch."""
+        return branch_names(self)
 
     def to_notebook(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the cells of `to_cells` as a notebook, with the outputs of the run."""

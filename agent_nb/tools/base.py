@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 from agent_nb._base.text import TextBuffer, whole_text
 from agent_nb._base.wire import Json
@@ -174,6 +174,31 @@ class ToolContext:
     """The hosts that the user allows this run to fetch from; None for all."""
     seconds_left: Callable[[], float] = lambda: math.inf
     """Seconds until the run's time limit."""
+    branch: "Branch | None" = None
+    """The copy of the kernel that the run's kernel tools work in; None if they work in the session."""
+
+
+class Branch(Protocol):
+    """A copy of the kernel in which tools of one run work; see `notebook/kernel_tools/branch.py`."""
+
+    async def call(self, name: str, args: Json, context: ToolContext) -> ToolOutput:
+        """Run a tool in the branch; raises `ToolError` as the tool would, or `BranchError` if it cannot be made."""
+
+    async def copy(self) -> "Branch":
+        """Copy the branch with its variables."""
+
+    def end(self) -> None:
+        """End the branch at once, with everything that it started."""
+
+
+class BranchMaker(Protocol):
+    """Copies the session for tools that can work in a branch."""
+
+    def check(self, *, implied: bool) -> None:
+        """Raise `ConfigError` if branches cannot be made here, or are risky and the user has not asked for one."""
+
+    async def open(self) -> Branch:
+        """Copy the session; raises `BranchError` if that fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +266,8 @@ class Tool:
     lean: tuple[str, ...] | None = None
     """The arguments that a lean request contains, without descriptions; None for a built-in tool that a lean request
     omits unless an option asks for it."""
+    branches: BranchMaker | None = None
+    """Makes the branches that the tool can work in; None for a tool that always works in the session."""
     packaged: bool = False
     """Whether it is part of this package. Its texts change with releases, so cassettes match it by name only."""
     timeout: float | None = 60.0

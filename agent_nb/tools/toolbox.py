@@ -19,7 +19,7 @@ from agent_nb._base.secrets import mask, mask_values
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import in_thread, off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import ConfigError, FileError, ToolError
+from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
 from agent_nb.core.events import Change, MimeBundle
 from agent_nb.core.messages import ToolCall, ToolSpec
 from agent_nb.files import Content, Files, Workspace
@@ -34,6 +34,10 @@ from agent_nb.tools.variant_tools import VARIANT_TOOLS
 
 MAX_TEXT = 50_000
 MAX_ERROR = 2_000
+IN_BRANCH = (
+    "It works in a branch, a copy of the notebook made for this run: the variables of the notebook stay unchanged. What"
+    " it does to files and over the network is real."
+)
 
 FAMILIES: dict[str, tuple[Tool, ...]] = {
     "files": FILE_TOOLS,
@@ -102,6 +106,12 @@ class Toolbox:
     def _with(self, tools: Iterable[Tool]) -> "Toolbox":
         box = Toolbox(tools)
         box._is_default, box._is_lean, box._sends_types = self._is_default, self._is_lean, self._sends_types
+        return box
+
+    def in_branch(self) -> "Toolbox":
+        """Return a toolbox whose kernel tools work in the branch of the run."""
+        box = self.without(())
+        box._tools = {tool.name: _in_branch(tool) if tool.branches else tool for tool in self}
         return box
 
     def without_values(self) -> "Toolbox":
@@ -206,13 +216,26 @@ async def masked(text: str) -> str:
 async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
     try:
         return checked(tool.name, await invoke(tool, args, context))
-    except ToolError:
+    except (ToolError, BranchError):
         raise
     except FileError as error:
         raise ToolError(str(error)) from error
     except Exception as error:
         log.debug("tool %s failed", tool.name, exc_info=True)
         raise ToolError(_error_text(error)) from error
+
+
+def _in_branch(tool: Tool) -> Tool:
+    async def run(args: Json, context: ToolContext) -> ToolOutput:
+        if context.branch is None:
+            raise BranchError("The run has no branch.")
+        return await context.branch.call(tool.name, args, context)
+
+    spec = tool.spec
+    if tool.approval == "ask":  # the card that asks shows the first paragraph
+        first, _, more = spec.description.partition("\n\n")
+        spec = replace(spec, description="\n\n".join(filter(None, (f"{first} {IN_BRANCH}", more))))
+    return replace(tool, spec=spec, run=run, title=lambda args: f"{tool.title(args)} (in a branch)")
 
 
 def _built_in() -> Iterator[Tool]:

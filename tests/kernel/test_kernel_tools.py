@@ -305,13 +305,13 @@ def test_a_name_rebound_while_the_card_waits_keeps_what_the_user_set(page, serve
     assert page.kernel.value("total") == "40"
 
 
-def test_variants_run_code_one_after_the_other(page, server):
+def test_the_calls_of_a_turn_run_one_after_the_other(page, server):
     page.kernel.run("import asyncio; order = []")
     code = "order.append('in')\nfor _ in range(20): await asyncio.sleep(0.01)\norder.append('out')"
-    calls = [reply(Call("run_python", {"code": code}, id=f"toolu_{number}")) for number in range(2)]
+    calls = [Call("run_python", {"code": code}, id=f"toolu_{number}") for number in range(2)]
     server.forget()
-    server.plan(*calls, reply(Say("Done.")), reply(Say("Done.")))
-    page.finish(page.start(f"%%agent ran {MODEL} -n 2 --approve auto\nCompute"))
+    server.plan(reply(*calls), reply(Say("Done.")))
+    page.finish(page.start(f"%%agent ran {MODEL} --approve auto\nCompute"))
     assert page.kernel.value("order") == "['in', 'out', 'in', 'out']"
 
 

@@ -1,5 +1,6 @@
 """Tools for the notebook's variables and for running Python. `-t kernel` offers them all."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -7,6 +8,7 @@ from IPython import get_ipython
 
 from agent_nb._base.late import SECRET_SOURCES
 from agent_nb.core.errors import ConfigError
+from agent_nb.notebook.kernel_tools.branch import Branches
 from agent_nb.notebook.kernel_tools.python import run_python
 from agent_nb.notebook.kernel_tools.variables import describe_variable, list_variables
 from agent_nb.notebook.values.secret_values import user_secrets
@@ -25,4 +27,6 @@ def kernel_tools(shell: Any = None) -> tuple[Tool, ...]:
         raise ConfigError("`kernel_tools()` needs IPython: use it in a notebook or in `ipython`.")
     if shell is get_ipython():  # without `%load_ext`, too
         SECRET_SOURCES[:] = [partial(user_secrets, shell)]
-    return list_variables(shell), describe_variable(shell), run_python(shell)
+    tools = list_variables(shell), describe_variable(shell), run_python(shell)
+    branches = Branches(shell, tools)
+    return tuple(replace(tool, branches=branches) for tool in tools)

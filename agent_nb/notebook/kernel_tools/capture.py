@@ -161,6 +161,11 @@ class Capture:
             self._show({"text/plain": text})
 
 
+def forget_captures() -> None:
+    """Forget a capture of the process that this one was copied from."""
+    _current.set(None)
+
+
 @contextlib.contextmanager
 def capturing(capture: Capture, shell: Any) -> Iterator[None]:
     """Redirect the output of the block, its tasks and its threads to the capture."""

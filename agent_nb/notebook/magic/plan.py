@@ -251,6 +251,7 @@ def _settings(session: Session, options: Options, base: Run | None, rules: CellR
         ),
         instructions="\n\n".join(filter(None, (defaults.instructions, system))) or None,
         looks=defaults.looks,
+        branch=options.branch,
     )
 
 

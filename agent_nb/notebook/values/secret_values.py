@@ -141,6 +141,19 @@ def remembered() -> set[str]:
     )
 
 
+def remember(shell: Any, texts: Iterable[str]) -> None:
+    """Add secrets that were found in a branch of this shell."""
+    values = _remembered.setdefault(shell, {})
+    for text in texts:
+        if text not in values and can_be_secret(text, or_words=True) and len(text) <= MAX_LENGTH:
+            values[text] = forms_of(text) or {text}
+
+
+def found_in(shell: Any) -> list[str]:
+    """The secrets that earlier searches have found in this shell, each in its plain form."""
+    return list(_remembered.get(shell, ()))
+
+
 def _length(item: tuple[str, Any]) -> int:
     """The length of a built-in container: long ones are read last."""
     return len(item[1]) if type(item[1]) in BUILT_IN else 0

@@ -33,6 +33,7 @@ VALUES = {
     "data": "schema",
     "bind": {"sales": "pandas.DataFrame", "labels": "filled by the page"},
     "answer": {"type": "object", "properties": {"slope": {"type": "number"}}},
+    "branch": True,
     "window": 8_000,
     "lean": True,
     "instructions": "Be brief.",
@@ -47,6 +48,7 @@ STRICT_AND_LAX = {
     "approve": ("ask", "auto"),
     "data": ("schema", ""),
     "bind": ({"sales": "list"}, {"sales": "list", "key": "str"}),
+    "branch": (True, False),
     "network": (False, True),
     "looks": (0, 3),
 }

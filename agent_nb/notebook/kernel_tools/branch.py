@@ -1,0 +1,374 @@
+"""Branches: copies of the kernel in which the kernel tools of a run work. `branch_process.py` is the copy's side.
+
+    branch = await tool.branches.open()     # a copy of the session, made by `fork` on the main thread
+    output = await branch.call("run_python", {"code": code}, context)
+    trial = await branch.copy()             # a copy of the branch with its variables
+    branch.end()                            # at once, with everything that it started
+
+`call` returns the tool's `ToolOutput` or raises its `ToolError`; live output, progress and files go to the context. To
+keep the files of the run as they are, give the context another workspace: `files=Workspace(context.files.files)`.
+If the process of a branch has ended, its next call works in a new copy of the session; a copy of a branch then raises.
+"""
+
+import array
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from agent_nb._base.constants import IN_BROWSER, NAMES_TYPE
+from agent_nb._base.log import log
+from agent_nb._base.program import guard_command
+from agent_nb._base.threads import off_loop, start_thread
+from agent_nb._base.wire import Json, WireError, brief_wire, from_wire
+from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
+from agent_nb.core.events import MimeBundle
+from agent_nb.files import Content, Files
+from agent_nb.notebook.kernel_tools.branch_process import (
+    DESCRIPTORS,
+    LENGTH,
+    BranchMessage,
+    BranchOrigin,
+    BranchRequest,
+    FileChange,
+    fork,
+    link_of,
+)
+from agent_nb.notebook.session import settings
+from agent_nb.notebook.values.secret_values import remember
+from agent_nb.tools import Tool, ToolContext, ToolOutput
+
+KILL_AFTER = 1.0
+"""Seconds between the exception at the time limit and the end of the branch."""
+MAX_MESSAGE = 400_000_000
+_LARGE = 100_000
+"""Size of a message in bytes from which on it is decoded off the loop."""
+_BROKEN = (EOFError, OSError, ValueError, RecursionError)
+"""The process has ended, or has sent something that is no message."""
+_HANGING = ("polars",)
+"""Libraries whose threads are missing in a copy, so that most of their functions wait forever."""
+_GPUS = ("/dev/nvidia", "/dev/kfd")
+_GONE = "the variables that it had set are gone."
+_NEXT_CALL = "The next call works in a new copy of the notebook."
+_NEW_COPY = (
+    "The branch had ended, so this call worked in a new copy of the notebook: what earlier calls set is gone."
+)
+
+Fork = Callable[[socket.socket, str], Awaitable[int]]
+"""Makes a copy that answers on a socket and marks its processes; returns its process id."""
+
+
+class Branches:
+    """Makes branches of the session of one shell."""
+
+    def __init__(self, shell: Any, tools: Sequence[Tool]) -> None:
+        self._origin = BranchOrigin(shell, tuple(tools))
+
+    def check(self, *, implied: bool) -> None:
+        why = "Variants with `run_python` work in branches. " if implied else ""
+        remedy = "make one variant, or leave out `run_python`" if implied else "leave out `--branch`"
+        if sys.platform == "win32" or IN_BROWSER or not hasattr(os, "fork"):
+            raise ConfigError(
+                f"{why}A branch is a copy of the kernel's process, which Windows and JupyterLite cannot make: {remedy}."
+            )
+        caution = _caution()
+        if caution and implied:
+            raise ConfigError(f"{why}{caution} Write `--branch` to make them anyway, or {remedy}.")
+        for line in filter(None, (caution, _hanging_note())):
+            log.warning(line)
+
+    async def open(self) -> "KernelBranch":
+        branch = KernelBranch(self._origin, self._fork)
+        await branch.begin()
+        return branch
+
+    async def _fork(self, connection: socket.socket, mark: str) -> int:
+        """Copy the kernel on its main thread: a copy ends with the thread that made it."""
+        loop: Any = asyncio.get_running_loop()
+        if threading.current_thread() is not threading.main_thread():
+            loop = getattr(getattr(self._origin.shell, "kernel", None), "io_loop", None)
+            loop = getattr(loop, "asyncio_loop", None)
+            if loop is None:
+                raise BranchError("A branch can only be made on the main thread: start the run there.")
+        pid: Future[int] = Future()
+
+        def copy() -> None:
+            if pid.set_running_or_notify_cancel():
+                try:
+                    pid.set_result(fork(self._origin, connection, mark))
+                except OSError as error:
+                    pid.set_exception(BranchError(f"The kernel could not be copied: {error}."))
+
+        loop.call_soon_threadsafe(copy)  # not in this task, which the copy could not leave
+        try:
+            return await asyncio.wrap_future(pid)
+        except asyncio.CancelledError:
+            pid.add_done_callback(_discard)
+            raise
+
+
+class BranchProcess:
+    """The process of a branch and the connection to it."""
+
+    def __init__(self, pid: int, connection: socket.socket, mark: str) -> None:
+        self.pid, self._connection = pid, connection
+        self.has_ended = False
+        self._ending, self._end_requested = threading.Lock(), threading.Event()
+        self._guard: subprocess.Popen[bytes] | None = None
+        connection.setblocking(False)
+        nowhere, command = subprocess.DEVNULL, guard_command(pid, mark)
+        with contextlib.suppress(OSError):
+            self._guard = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
+            )
+        start_thread("branch watcher", self._watch)
+
+    async def send(self, request: BranchRequest) -> None:
+        await asyncio.get_running_loop().sock_sendall(self._connection, _encoded(request))
+
+    def send_descriptor(self, request: BranchRequest, descriptor: int) -> None:
+        rights = socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor])
+        self._connection.sendmsg([_encoded(request)], [rights])
+
+    async def receive(self) -> BranchMessage:
+        """The next message; raises one of `_BROKEN` if there is none."""
+        size = LENGTH.unpack(await self._read(LENGTH.size))[0]
+        if size > MAX_MESSAGE:
+            raise WireError("is too long")
+        data = await self._read(size)
+        return await off_loop(_decoded, data) if size > _LARGE else _decoded(data)
+
+    async def _read(self, size: int) -> bytes:
+        data, loop = bytearray(), asyncio.get_running_loop()
+        while len(data) < size:
+            piece = await loop.sock_recv(self._connection, min(size - len(data), 1 << 20))
+            if not piece:
+                raise EOFError
+            data += piece
+        return bytes(data)
+
+    def end(self) -> None:
+        """Kill the process and its group at once, from any thread. The guard ends what has left the group."""
+        with self._ending:
+            if self.has_ended:
+                return
+            self.has_ended = True
+            for kill in (os.killpg, os.kill):  # it has no group yet if it was just made
+                with contextlib.suppress(OSError):
+                    kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):
+                self._connection.shutdown(socket.SHUT_RDWR)
+            self._end_requested.set()
+
+    def close(self) -> None:
+        """End the process and close the connection, which nobody reads any more."""
+        self.end()
+        self._connection.close()
+
+    def _watch(self) -> None:
+        try:
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:  # the parent of a branch's copy is the branch
+            self._end_requested.wait()
+        self.end()
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+        if self._guard is not None:
+            self._guard.communicate()
+
+
+class KernelBranch:
+    """A branch of the session, which is copied again after the end of its process, or a copy of a branch."""
+
+    def __init__(self, origin: BranchOrigin, make_copy: Fork, *, renewable: bool = True) -> None:
+        self._origin, self._fork, self._renewable = origin, make_copy, renewable
+        self._calling = asyncio.Lock()
+        self._process: BranchProcess | None = None
+        self._sent = Files()
+        """The files that the process has."""
+        self._remarks: list[str] = []
+        """What the model is told with the result of the next call."""
+
+    async def begin(self) -> None:
+        """Copy the process; raises `BranchError` if that fails."""
+        ours, theirs = socket.socketpair()
+        mark, self._sent = secrets.token_hex(8), Files()
+        with theirs:
+            try:
+                pid = await self._fork(theirs, mark)
+            except BaseException:
+                ours.close()
+                raise
+        self._process = BranchProcess(pid, ours, mark)
+        try:
+            await self._process.receive()
+        except BaseException as error:
+            self._process.close()
+            if isinstance(error, _BROKEN):
+                raise BranchError("The kernel could not be copied: the copy ended at once.") from None
+            raise
+        self._remarks += filter(None, [_hanging_note()])
+
+    async def call(self, name: str, args: Json, context: ToolContext) -> ToolOutput:
+        if self._calling.locked():
+            context.progress("waits until other code has ended")
+        shown: list[MimeBundle] = []
+        async with self._calling:
+            seconds = min(settings(self._origin.shell).python_seconds, max(0.0, context.seconds_left()))
+            request = BranchRequest(tool=name, args=args, seconds=seconds)
+            try:
+                process = await self._begun(request, context.files.files)
+                async with asyncio.timeout(seconds + KILL_AFTER):
+                    return self._outcome(await self._last_message(process, context, shown))
+            except asyncio.CancelledError:
+                self._close()
+                raise ToolError("The code was stopped.", code="STOPPED", outputs=shown) from None
+            except TimeoutError:
+                self._close()
+                message = (
+                    f"The code ran past its limit of {seconds:.3g} seconds, so its branch was ended: {_GONE}"
+                )
+                hint = f"{_NEXT_CALL} {_hanging_note() or 'Make it do less, or in steps.'}"
+                raise ToolError(message, code="TIMEOUT", hint=hint, outputs=shown) from None
+            except _BROKEN:
+                self._close()
+                message = f"The code ended its branch: {_GONE}"
+                raise ToolError(message, hint=_NEXT_CALL, outputs=shown) from None
+
+    async def copy(self) -> "KernelBranch":
+        async with self._calling:
+            process = await self._current()
+
+            async def make_copy(connection: socket.socket, mark: str) -> int:
+                try:
+                    process.send_descriptor(BranchRequest(mark=mark), connection.fileno())
+                    message = await process.receive()
+                except _BROKEN:
+                    process.close()
+                    raise BranchError("The branch has ended, so it could not be copied.") from None
+                if message.pid is None:
+                    raise BranchError(message.failure.message if message.failure else "It was not copied.")
+                return message.pid
+
+            branch = KernelBranch(self._origin, make_copy, renewable=False)
+            await branch.begin()
+            return branch
+
+    def end(self) -> None:
+        self._renewable = False
+        self._close()
+
+    def _close(self) -> None:
+        if self._process is not None:
+            self._process.close()
+
+    async def _current(self) -> BranchProcess:
+        """The process for the next call, a new one if the last has ended."""
+        if self._process is None or self._process.has_ended:
+            if not self._renewable:
+                raise ToolError("The branch has ended.")
+            self._remarks = [_NEW_COPY]
+            await self.begin()
+            assert self._process is not None
+        return self._process
+
+    async def _begun(self, request: BranchRequest, files: Files) -> BranchProcess:
+        """Start a call, in a new process if the last one has ended unnoticed."""
+        before = self._process
+        while True:
+            process = await self._current()
+            try:
+                await process.send(replace(request, files=(*self._changed(files),)))
+                await process.receive()
+                return process
+            except _BROKEN:
+                process.close()
+                if process is not before:
+                    raise
+
+    def _changed(self, files: Files) -> Iterable[FileChange]:
+        """The files that differ from those that the process has."""
+        before: dict[str, Content] = dict(self._sent)
+        self._sent = files
+        for path, content in files.items():
+            if before.pop(path, None) != content:
+                yield FileChange.of(path, content)
+        yield from (FileChange(path=path) for path in before)
+
+    async def _last_message(
+        self, process: BranchProcess, context: ToolContext, shown: list[MimeBundle]
+    ) -> BranchMessage:
+        """Pass on what the call reports, up to its result."""
+        while True:
+            message = await process.receive()
+            if message.progress is not None:
+                context.progress(message.progress)
+            if message.show is not None:
+                shown.append(message.show)
+                context.show(message.show)
+            if message.file is not None:
+                with contextlib.suppress(FileError):  # the branch has checked it
+                    message.file.apply(context.files)
+                self._sent = context.files.files
+            if message.is_last:
+                return message
+
+    def _outcome(self, reply: BranchMessage) -> ToolOutput:
+        remember(self._origin.shell, reply.secrets)
+        remarks, self._remarks = " ".join(self._remarks), []
+        if reply.failure is not None:
+            hint = " ".join(filter(None, (reply.failure.hint, remarks)))
+            raise replace(reply.failure, outputs=_without_undo(reply.failure.outputs), hint=hint).error()
+        output = reply.output or ToolOutput(text="")
+        return replace(output, outputs=_without_undo(output.outputs)).with_text(remarks)
+
+
+def _discard(pid: "Future[int]") -> None:
+    """End a copy that was made although its run was stopped in between."""
+    if not pid.cancelled() and pid.exception() is None:
+        os.kill(pid.result(), signal.SIGKILL)
+        start_thread("branch reaper", partial(os.waitpid, pid.result(), 0))
+
+
+def _hanging_note() -> str:
+    names = " and ".join(name for name in _HANGING if name in sys.modules)
+    if not names:
+        return ""
+    return f"{names} was loaded before the branch was made, and most of its functions wait forever there: use pandas."
+
+
+def _caution() -> str:
+    """Why a copy of this kernel may fail; empty if nothing is known."""
+    if sys.platform == "darwin":
+        return "On macOS, system libraries can crash in a copy of the kernel."
+    uses_gpu = any(link_of(number).startswith(_GPUS) for number in os.listdir(DESCRIPTORS))
+    return "This kernel uses a GPU, which a copy of it cannot use." if uses_gpu else ""
+
+
+def _encoded(request: BranchRequest) -> bytes:
+    data = json.dumps(brief_wire(request)).encode()
+    return LENGTH.pack(len(data)) + data
+
+
+def _decoded(data: bytes) -> BranchMessage:
+    message: BranchMessage = from_wire(BranchMessage, json.loads(data))
+    return message
+
+
+def _without_undo(outputs: Iterable[MimeBundle]) -> tuple[MimeBundle, ...]:
+    """The outputs of a call, without the token of Undo, which only the branch could undo."""
+    for bundle in outputs:
+        if isinstance(names := bundle.get(NAMES_TYPE), dict):
+            names.pop("undo", None)
+    return tuple(outputs)

@@ -1,0 +1,327 @@
+"""The process of a branch: what a copy of the kernel does from its fork to its end.
+
+It never returns into the stack that it has inherited. It cuts every connection of the kernel, runs an event loop of its
+own, answers one request after the other, and leaves by `os._exit`. `branch.py` is the other side.
+"""
+
+import asyncio
+import codecs
+import contextlib
+import contextvars
+import ctypes
+import gc
+import json
+import os
+import random
+import signal
+import socket
+import stat
+import struct
+import sys
+import threading
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from agent_nb._base.program import MARK
+from agent_nb._base.threads import start_thread
+from agent_nb._base.wire import Json, brief_wire, from_wire
+from agent_nb.core.errors import ToolError, ToolErrorCode
+from agent_nb.core.events import Change, MimeBundle
+from agent_nb.files import Files, Workspace
+from agent_nb.notebook.kernel_tools.capture import forget_captures
+from agent_nb.notebook.session import HUBS
+from agent_nb.notebook.values.limited import error_line
+from agent_nb.notebook.values.secret_values import found_in
+from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
+
+LENGTH = struct.Struct("!I")
+"""The length of a message, which precedes it."""
+NO_MESSAGES = "[A branch cannot send messages to the notebook: widgets do not work in it.]\n"
+DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
+_LOCKS: Any = (type(threading.Lock()), type(threading.RLock()))
+_DIE_WITH_PARENT = 1
+"""PR_SET_PDEATHSIG"""
+_control_process = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
+"""Looked up before the fork: in the copy, another thread may have held the loader's lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class BranchOrigin:
+    """What is copied: the session of this shell, and the tools that work in the copy."""
+
+    shell: Any
+    tools: tuple[Tool, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChange:
+    """The new content of a file of the run, as text or as bytes; neither if it was deleted."""
+
+    path: str
+    text: str | None = None
+    data: bytes | None = None
+
+    @classmethod
+    def of(cls, path: str, content: str | bytes | None) -> "FileChange":
+        is_text = isinstance(content, str)
+        return cls(path=path, **{"text" if is_text else "data": content})  # type: ignore[arg-type]
+
+    def apply(self, workspace: Workspace) -> None:
+        content = self.data if self.text is None else self.text
+        if content is not None:
+            workspace.write(self.path, content)
+        elif self.path in workspace.files:
+            workspace.delete(self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchRequest:
+    """A call of a tool, or, without a name, a request for a copy of the branch."""
+
+    tool: str = ""
+    args: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    mark: str = ""
+    """The mark of the copy's processes."""
+    files: tuple[FileChange, ...] = ()
+    """The files that have changed since the last request."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchFailure:
+    """A `ToolError`."""
+
+    message: str
+    summary: str
+    code: ToolErrorCode
+    hint: str
+    outputs: tuple[MimeBundle, ...]
+    line: int | None
+
+    @classmethod
+    def of(cls, error: ToolError) -> "BranchFailure":
+        return cls(**{name: getattr(error, name) for name in cls.__slots__})
+
+    def error(self) -> ToolError:
+        options: Json = {name: getattr(self, name) for name in ("summary", "code", "hint", "outputs")}
+        error = ToolError(self.message, **options)
+        error.line = self.line
+        return error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchMessage:
+    """A message of a branch: an empty one when a call begins, the last one with output, failure or process id."""
+
+    progress: str | None = None
+    show: MimeBundle | None = None
+    file: FileChange | None = None
+    output: ToolOutput | None = None
+    failure: BranchFailure | None = None
+    secrets: tuple[str, ...] = ()
+    """Secrets found in variables of the branch."""
+    pid: int | None = None
+    """Sent once a branch, or its copy, is ready."""
+
+    @property
+    def is_last(self) -> bool:
+        return (self.output or self.failure or self.pid) is not None
+
+
+class BranchServer:
+    """Answers the requests of the kernel in a branch."""
+
+    def __init__(self, shell: Any, tools: Sequence[Tool], connection: socket.socket) -> None:
+        self._shell, self._toolbox, self._connection = shell, Toolbox(tools), connection
+        self._sending = threading.Lock()
+        self._loop, self._context = asyncio.new_event_loop(), contextvars.copy_context()
+        self._workspace = Workspace(Files())
+        self._known_secrets = set(found_in(shell))
+        self._answering: asyncio.Task[None] | None = None
+        self._said_messages = False
+
+    def run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        start_thread("branch requests", self._read)
+        self._send(BranchMessage(pid=os.getpid()))
+        self._loop.run_forever()
+
+    def no_message(self, *_: Any, **__: Any) -> None:
+        """Takes the place of `send` of the kernel's session; says once in a call that nothing is sent."""
+        if not self._said_messages:
+            self._said_messages = True
+            sys.stderr.write(NO_MESSAGES)
+
+    def _read(self) -> None:
+        """Read requests in a thread, so that the end of the kernel is noticed while code runs."""
+        with contextlib.suppress(OSError, EOFError, ValueError):
+            while True:
+                head, descriptors = self._receive(LENGTH.size)
+                body, _ = self._receive(LENGTH.unpack(head)[0])
+                request = from_wire(BranchRequest, json.loads(body))
+                self._loop.call_soon_threadsafe(self._begin, request, descriptors, context=self._context)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    def _receive(self, size: int) -> tuple[bytes, list[int]]:
+        data, descriptors = b"", []
+        while len(data) < size:
+            piece, numbers, *_ = socket.recv_fds(self._connection, min(size - len(data), 1 << 20), 1)
+            if not piece:
+                raise EOFError
+            data += piece
+            descriptors += numbers
+        return data, descriptors
+
+    def _send(self, message: BranchMessage) -> None:
+        data = json.dumps(brief_wire(message)).encode()
+        with self._sending:
+            self._connection.sendall(LENGTH.pack(len(data)) + data)
+
+    def _begin(self, request: BranchRequest, descriptors: Sequence[int]) -> None:
+        if request.tool:
+            self._answering = self._loop.create_task(self._answer(request))
+        else:  # not in a task, which the copy could not leave
+            self._copy(descriptors[0], request.mark)
+
+    def _copy(self, descriptor: int, mark: str) -> None:
+        with socket.socket(fileno=descriptor) as connection:
+            try:
+                pid = fork(BranchOrigin(self._shell, tuple(self._toolbox)), connection, mark)
+            except OSError as error:
+                self._send(
+                    BranchMessage(
+                        failure=BranchFailure.of(ToolError(f"The branch cannot be copied: {error}."))
+                    )
+                )
+                return
+        start_thread("branch reaper", partial(os.waitpid, pid, 0))
+        self._send(BranchMessage(pid=pid))
+
+    async def _answer(self, request: BranchRequest) -> None:
+        self._said_messages = False
+        self._send(BranchMessage())
+        workspace = Workspace(self._workspace.files)
+        for change in request.files:
+            change.apply(workspace)
+        self._workspace = Workspace(workspace.files, self._file_changed)
+        context = ToolContext(
+            files=self._workspace,
+            progress=lambda text: self._send(BranchMessage(progress=text)),
+            show=lambda bundle: self._send(BranchMessage(show=bundle)),
+            seconds_left=lambda: request.seconds,
+        )
+        tool = self._toolbox.get(request.tool)
+        assert tool is not None
+        try:
+            reply: Json = {"output": await self._toolbox.run(tool, {**request.args}, context)}
+        except ToolError as error:
+            reply = {"failure": BranchFailure.of(error)}
+        except Exception as error:
+            reply = {"failure": BranchFailure.of(ToolError(f"The branch failed: {error_line(error)}."))}
+        secrets = tuple(text for text in found_in(self._shell) if text not in self._known_secrets)
+        self._known_secrets.update(secrets)
+        self._send(BranchMessage(**reply, secrets=secrets))
+
+    def _file_changed(self, change: Change) -> None:
+        self._send(BranchMessage(file=FileChange.of(change.path, self._workspace.files.get(change.path))))
+
+
+def fork(origin: BranchOrigin, connection: socket.socket, mark: str) -> int:
+    """Copy this process and return the process id of the copy, which answers requests on the connection."""
+    parent, state = os.getpid(), random.getstate()
+    with warnings.catch_warnings(action="ignore"):  # Python warns about threads, JAX about deadlocks
+        pid = os.fork()
+    if pid:
+        return pid
+    try:
+        random.setstate(state)  # Python seeds it again in a fork
+        os.environ[MARK] = mark
+        _leave(parent)
+        _cut_connections(connection.fileno())
+        server = BranchServer(origin.shell, origin.tools, connection)
+        _cut_front_end(origin.shell, server)
+        gc.freeze()  # the collector would touch, and so copy, the pages of all inherited objects
+        server.run()
+    finally:
+        os._exit(1)
+
+
+def _leave(parent: int) -> None:
+    """Leave the kernel's process group, signals, event loop and locks."""
+    os.setsid()
+    if _control_process is not None:
+        _control_process(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended in between
+        os._exit(1)
+    signal.set_wakeup_fd(-1)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, signal.SIG_DFL)
+    with contextlib.suppress(Exception):  # from Python 3.14 on, a thread has one current task
+        asyncio.tasks._swap_current_task(asyncio.get_running_loop(), None)  # type: ignore[attr-defined]
+    asyncio._set_running_loop(None)
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "agent_nb":
+            for value in list(vars(module).values()):
+                if isinstance(value, _LOCKS):  # a thread that is gone may have held it
+                    value._at_fork_reinit()
+    forget_captures()
+
+
+def _cut_connections(kept: int) -> None:
+    """Let all inherited pipes and sockets lead nowhere. Their numbers stay in use, because objects still have them."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in map(int, os.listdir(DESCRIPTORS)):
+        with contextlib.suppress(OSError):
+            mode = os.fstat(number).st_mode
+            # An event poll is shared with the kernel: removing a descriptor here would remove it there.
+            is_cut = stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode) or link_of(number).startswith("anon_inode:")
+            if number == 0 or (is_cut and number != kept):
+                os.dup2(nowhere, number, inheritable=number == 0)
+    os.close(nowhere)
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        _lead(number, stream)
+
+
+def link_of(number: int | str) -> str:
+    """What a descriptor of this process leads to; empty if unknown."""
+    try:
+        return os.readlink(f"{DESCRIPTORS}/{number}")
+    except OSError:
+        return ""
+
+
+def _lead(descriptor: int, stream: Any) -> None:
+    """Lead what processes write to the descriptor to the stream, and what is written to the stream nowhere.
+
+    During a call, `capture.py` replaces `write`. The stream object stays, because loggers keep references to it.
+    """
+    reading, writing = os.pipe()
+    os.dup2(writing, descriptor)
+    os.close(writing)
+
+    def forward() -> None:
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        while data := os.read(reading, 1 << 16):
+            stream.write(decode(data))
+
+    if stream is not None:
+        vars(stream).update(write=len, flush=lambda: None, _original_stdstream_fd=descriptor)
+        stream.watch_fd_thread = start_thread("branch output", forward)
+
+
+def _cut_front_end(shell: Any, server: BranchServer) -> None:
+    """Keep displays, widget messages and history from leaving this process."""
+    HUBS.clear()
+    shell.history_manager.enabled = False  # its thread and its database belong to the kernel
+    vars(shell.display_pub).update(publish=_nothing, clear_output=_nothing)
+    if kernel := getattr(shell, "kernel", None):
+        kernel.session.send = server.no_message
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    pass

@@ -1,0 +1,172 @@
+"""Runs in branches on a real kernel: nothing of them reaches the session or the page, and nothing is left of them."""
+
+import os
+
+import pytest
+
+from tests.support.kernels import start_kernel
+from tests.support.live_page import Page
+from tests.support.processes import ended
+from tests.support.waiting import wait_for
+from tests.support.wire import Call, Say, reply
+
+BRANCH = "-m openai:gpt-6.1-sol -t kernel --branch --approve auto"
+NAMES = "application/vnd.agent-nb.names+json"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory, vendor):
+    os.environ.pop("PYTEST_CURRENT_TEST", None)  # with it, ipykernel does not read what processes write
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
+        yield Page(kernel)
+
+
+@pytest.fixture
+def run(page, server):
+    """Runs code in one branch, a call for each text; returns what the model got."""
+
+    def run(*codes: str, options: str = BRANCH) -> list[str]:
+        server.forget()
+        calls = [reply(Call("run_python", {"code": code}, id=f"c{n}")) for n, code in enumerate(codes)]
+        server.plan(*calls, reply(Say("Done.")))
+        page.finish(page.start(f"%%agent ran {options}\nCompute"))
+        return list(eval(page.kernel.value("[use.result.text for use in ran.tool_uses]")))
+
+    return run
+
+
+def live_text(page: Page) -> str:
+    """What the card shows while the code runs."""
+    outputs = [event.get("output") or {} for event in page.of("tool_progress")]
+    return "".join(output.get("text/plain", "") for output in outputs)
+
+
+def printed_numbers(page: Page) -> list[int]:
+    """The first line that the running code prints."""
+    page.pump(lambda: "\n" in live_text(page))
+    return [int(word) for word in live_text(page).split()]
+
+
+def test_the_output_of_a_branch_goes_to_its_card_and_nowhere_else(page, run):
+    page.kernel.run(
+        "import logging, matplotlib.pyplot as plt, ipywidgets\nlogging.basicConfig()\n"
+        "slider = ipywidgets.IntSlider()\nrows = [1]"
+    )
+    first, second = run(
+        "import sys, asyncio, os, threading\nfrom IPython.display import HTML\n"
+        "rows.append(2)\nprint('printed')\nprint('warned', file=sys.stderr)\nlogging.warning('logged')\n"
+        "async def late(): print('from a task')\nawait asyncio.create_task(late())\n"
+        "t = threading.Thread(target=print, args=('from a thread',)); t.start(); t.join()\n"
+        "_status = os.system('echo from a process')\n!echo from a shell\n%time 1\n"
+        "slider.value = 5; slider.value = 6\nipywidgets.IntSlider()\n"
+        "display(HTML('<b>x</b>'))\nto_file('a.json', rows)\nplt.plot([1, 2]);",
+        "print(rows, sorted(agent_files))",
+    )
+    lines = ("printed", "warned", "logged", "from a task", "from a thread", "from a process", "from a shell")
+    for line in (*lines, "Wall time"):
+        assert line in first
+    assert first.count("widgets do not work in it") == 1
+    assert "[1, 2] ['a.json']" in second
+    one, _ = page.of("tool_finished")
+    assert {"text/html", "image/png"} <= {kind for bundle in one["outputs"] for kind in bundle}
+    assert "undo" not in next(bundle[NAMES] for bundle in one["outputs"] if NAMES in bundle)
+    assert "printed\n" in live_text(page)
+    assert {event["title"] for event in page.of("tool_ready")} == {
+        "run Python: runs a shell command: echo from a process; runs a shell command: echo from a shell; uses %time"
+        " (in a branch)",
+        "run Python (in a branch)",
+    }
+    assert page.streams == {}
+    assert len(page.displays) == 1
+    assert page.kernel.value(
+        "rows, slider.value, 't' in globals(), ran.files['a.json'][:1], plt.get_fignums()"
+    ) == ("([1], 0, False, '[', [])")
+    assert any("your variables are unchanged" in str(message) for message in page.messages)
+
+
+def test_eight_variants_and_two_runs_at_once_work_each_in_its_own_branch(page, run, server):
+    page.kernel.run("rows = []")
+    code = "import os, time\nrows.append(os.getpid()); time.sleep(0.2); print(len(rows), *rows)"
+    calls = [reply(Call("run_python", {"code": code}, id=f"c{n}")) for n in range(8)]
+    server.forget()
+    server.plan(*calls, *[reply(Say("Done.")) for _ in calls])
+    page.finish(page.start(f"%%agent ran {BRANCH.replace(' --branch', '')} -n 8\nCompute"))
+    texts = eval(page.kernel.value("[v.tool_uses[0].result.text.split() for v in ran.variants]"))
+    assert {text[0] for text in texts} == {"1"}
+    assert len({text[1] for text in texts}) == 8
+    server.forget()
+    server.plan(*calls[:2], *[reply(Say("Done.")) for _ in range(2)])
+    for name in ("one", "two"):
+        page.finish(page.start(f"%%agent {name} {BRANCH} --background\nCompute"))
+    page.finish(page.start("await one; await two"))
+    assert (
+        page.kernel.value("[r.tool_uses[0].result.text[0] for r in (one, two)], rows") == "(['1', '1'], [])"
+    )
+
+
+def test_stop_ends_a_branch_in_c_code_at_once(page, server):
+    server.forget()
+    code = "import os, time; print(os.getpid()); time.sleep(1000)"
+    server.plan(reply(Call("run_python", {"code": code})))
+    cell = page.start(f"%%agent ran {BRANCH}\nCompute")
+    (pid,) = printed_numbers(page)
+    assert page.command("stop")["ok"]
+    page.finish(cell)
+    wait_for(lambda: ended(pid))
+    assert page.kernel.value("ran.reason") == "'stopped'"
+    server.plan(reply(Call("run_python", {"code": code})))
+    page.finish(page.start(f"%%agent ran {BRANCH} --seconds 1\nCompute"))
+    assert page.kernel.value("ran.reason, ran.tool_uses[0].ok") == "('max_seconds', False)"
+
+
+def test_with_data_schema_the_model_gets_names_and_types(page, run):
+    page.kernel.run("secret_city = 'Tromso'")
+    (text,) = run("town = secret_city + '!'; print(town)", options=f"{BRANCH} --data schema")
+    assert "town: str" in text
+    assert "Tromso" not in text
+
+
+def test_a_run_on_another_thread_or_inside_the_running_loop_has_a_branch(page, server):
+    server.forget()
+    server.plan(reply(Call("run_python", {"code": "print(rows)"})), reply(Say("Done.")))
+    page.kernel.run(
+        "import asyncio, threading\nfrom agent_nb import Agent, kernel_tools\nrows = ['here']\n"
+        "agent = Agent('openai:gpt-6.1-sol', tools=kernel_tools(), approve='auto', branch=True)\n"
+        "results = []\n"
+        "thread = threading.Thread(target=lambda: results.append(asyncio.run(agent.run('go'))))\nthread.start()"
+    )
+    page.kernel.run("while thread.is_alive(): await asyncio.sleep(0.05)")
+    assert "here" in page.kernel.value("results[0].tool_uses[0].result.text")
+    server.plan(
+        reply(Call("run_python", {"code": "await asyncio.sleep(0); print(rows)"})), reply(Say("Done."))
+    )
+    assert "here" in page.kernel.value("agent.run_sync('go').tool_uses[0].result.text")
+
+
+def test_polars_is_said_to_hang(page, run):
+    pytest.importorskip("polars")
+    page.kernel.run(
+        "import polars\ntable = polars.DataFrame({'a': [1, 1, 2] * 1000, 'b': 3000 * [1]})\n"
+        "_ = table.group_by('a').sum()\n%config AgentMagics.python_seconds = 2"
+    )
+    first, second = run("print('x')", "table.lazy().group_by('a').agg(polars.col('b').sum()).collect()")
+    assert "polars was loaded before the branch was made" in first
+    assert "polars was loaded before" in second or "shape: (2, 2)" in second
+
+
+def test_a_killed_kernel_leaves_no_process(tmp_path, server, vendor):
+    with start_kernel(tmp_path, **vendor) as kernel:
+        page = Page(kernel)
+        server.forget()
+        code = (
+            "import os, subprocess, time\n"
+            "pids = [subprocess.Popen(['sleep', '1000'], start_new_session=new).pid for new in (False, True)]\n"
+            "print(os.getpid(), *pids)\ntime.sleep(1000)"
+        )
+        server.plan(reply(Call("run_python", {"code": code})))
+        page.start(f"%%agent ran {BRANCH}\nCompute")
+        pids = printed_numbers(page)
+        assert len(pids) == 3
+        kernel.manager.provisioner.process.kill()
+        for pid in pids:
+            wait_for(lambda: ended(pid))  # noqa: B023

@@ -1,0 +1,323 @@
+"""Branches: what the copy of a process shares with the session, and what is left of it."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+import threading
+
+import psutil
+import pytest
+
+from agent_nb import Agent, ConfigError, kernel_tools
+from agent_nb._base.secrets import mask_values
+from agent_nb.core.errors import ToolError
+from agent_nb.core.events import RunStarted
+from agent_nb.files import Files, Workspace
+from agent_nb.notebook.kernel_tools import branch as branch_module
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb.tools import ToolContext
+from tests.support.processes import ended
+from tests.support.waiting import PATIENCE
+
+
+class Desk:
+    """A branch of the session of a shell, and what its calls have reported."""
+
+    def __init__(self, branch) -> None:
+        self.branch, self.shown = branch, []
+        self.files = Workspace(Files({"data.csv": "a,b\n1,2\n", "old.bin": b"\x00\xff"}))
+
+    async def run(self, code: str) -> str:
+        context = ToolContext(files=self.files, progress=print, show=self.shown.append)
+        return (await self.branch.call("run_python", {"code": code}, context)).text
+
+    async def fails(self, code: str) -> str:
+        with pytest.raises(ToolError) as caught:
+            await self.run(code)
+        return str(caught.value)
+
+
+@pytest.fixture
+async def desk(shell):
+    shell.run(f"import random; random.seed(1); rows = [1]; opened = open({__file__!r})")
+    branch = await kernel_tools()[0].branches.open()
+    yield Desk(branch)
+    branch.end()
+    await gone(branch)
+    shell.run("opened.close()")
+
+
+async def until(condition) -> None:
+    for _ in range(PATIENCE * 50):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("it did not happen")
+
+
+async def gone(branch) -> None:
+    await until(lambda: ended(branch._process.pid))
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("import os; _ = os.system('echo from a process; echo an error >&2')", "from a process"),
+        ("import sys; print('warned', file=sys.stderr)", "warned"),
+        ("!echo from a shell", "from a shell"),
+        ("%time 1 + 1", "Wall time"),
+        ("import asyncio\nawait asyncio.sleep(0)\n'awaited'", "awaited"),
+        (
+            "import asyncio, threading\nthreading.Thread(target=print, args=['in a thread']).start()",
+            "in a thread",
+        ),
+        ("from IPython.display import HTML\ndisplay(HTML('<b>x</b>'))", "IPython.core.display.HTML"),
+        ("import subprocess\nsubprocess.run(['echo', 'run'], capture_output=True, text=True).stdout", "run"),
+        ("import signal\nsignal.raise_signal(signal.SIGINT)", "interrupted the code"),
+        ("input()", "input() is not available"),
+        ("raise ValueError('no')", "ValueError: no (line 1)"),
+        ("import sys; sys.exit(2)", "SystemExit"),
+        ("opened.readline()", "Branches: what the copy"),
+        ("import random; random.random()", "0.13436424411240122"),
+    ],
+)
+async def test_code_runs_as_in_the_session(desk, code, text):
+    try:
+        result = await desk.run(code)
+    except ToolError as error:
+        result = str(error)
+    assert text in result
+
+
+async def test_what_the_code_does_stays_in_the_branch_and_the_next_call_finds_it(desk, shell):
+    assert "Bound total" in await desk.run("rows.append(2); total = sum(rows); print(total)")
+    assert "3" in await desk.run("total")
+    assert shell.names["rows"] == [1]
+    assert "total" not in shell.names
+    context = ToolContext(files=desk.files, progress=print)
+    assert "total: int" in (await desk.branch.call("list_variables", {}, context)).text
+    assert "[1, 2]" in (await desk.branch.call("describe_variable", {"name": "rows"}, context)).text
+
+
+async def test_files_travel_both_ways(desk):
+    await desk.run("to_file('new.json', [1]); to_file('old.bin', agent_files['old.bin'] + b'1')")
+    assert desk.files.files["new.json"] == "[\n 1\n]"
+    assert desk.files.files["old.bin"] == b"\x00\xff1"
+    desk.files.delete("data.csv")
+    desk.files.write("new.json", "{}")
+    assert "['new.json', 'old.bin'] {}" in await desk.run(
+        "print(sorted(agent_files), agent_files['new.json'])"
+    )
+
+
+async def test_a_copy_of_a_branch_has_its_variables_and_changes_nothing(desk):
+    await desk.run("rows.append(2)")
+    trial = Desk(await desk.branch.copy())
+    assert "[1, 2, 3]" in await trial.run("rows.append(3); rows")
+    trial.branch.end()
+    await gone(trial.branch)
+    assert "[1, 2]" in await desk.run("rows")
+    assert "The branch has ended." in await trial.fails("rows")
+
+
+@pytest.mark.parametrize(
+    "code", ["import os; os._exit(3)", "import os; os.kill(os.getpid(), 9)", "garbage()"]
+)
+async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(desk, shell, code):
+    await desk.run(
+        "rows.append(2)\nimport os, stat\ndef garbage():\n"
+        "    for fd in map(int, os.listdir('/proc/self/fd')):\n"
+        "        if os.path.exists(f'/proc/self/fd/{fd}') or stat.S_ISSOCK(os.fstat(fd).st_mode):\n"
+        "            if stat.S_ISSOCK(os.fstat(fd).st_mode): os.write(fd, b'\\xff' * 8)\n"
+        "    import time; time.sleep(100)"
+    )
+    shell.names["later"] = 7
+    assert "variables that it had set are gone" in await desk.fails(code)
+    result = await desk.run("print(rows, later)")
+    assert result.startswith("[1] 7")
+    assert "what earlier calls set is gone" in result
+
+
+async def test_a_death_between_two_calls_is_told_with_the_next(desk):
+    os.kill(desk.branch._process.pid, signal.SIGKILL)
+    assert "what earlier calls set is gone" in await desk.run("rows")
+
+
+LEFT = (
+    "import subprocess, sys, time\n"
+    "sleep = [sys.executable, '-c', 'import time; time.sleep(1000)']\n"
+    "inside = subprocess.Popen(sleep)\noutside = subprocess.Popen(sleep, start_new_session=True)\n"
+    "print(inside.pid, outside.pid, flush=True)\n"
+)
+
+
+def printed(desk: Desk) -> str:
+    return "".join(bundle["text/plain"] for bundle in desk.shown)
+
+
+@pytest.mark.parametrize("how", ["stop", "end"])
+async def test_its_end_ends_everything_that_it_started_also_in_c_code(desk, how):
+    if how == "end":
+        await desk.run(LEFT)
+        desk.branch.end()
+    else:
+        work = asyncio.create_task(desk.run(f"{LEFT}time.sleep(1000)"))
+        await until(lambda: "\n" in printed(desk))
+        work.cancel()
+        with pytest.raises(ToolError, match="stopped") as caught:
+            await work
+        assert caught.value.outputs
+    await gone(desk.branch)
+    pids = [int(word) for word in printed(desk).split()]
+    await until(lambda: all(map(ended, pids)))
+
+
+async def test_at_its_limit_code_gets_the_exception_and_its_branch_a_second_more(desk, shell):
+    shell.magics.python_seconds = 0.3
+    assert "was stopped after 0.3 seconds" in await desk.fails("import time; kept = 1; time.sleep(100)")
+    assert "1" in await desk.run("kept")
+    error = await desk.fails("while True:\n    try: time.sleep(100)\n    except BaseException: pass")
+    assert "limit of 0.3 seconds" in error
+    assert "what earlier calls set is gone" in await desk.run("rows")
+
+
+async def test_the_loop_goes_on_while_a_branch_works(desk):
+    work = asyncio.create_task(desk.run("import time; time.sleep(0.3); 'done'"))
+    ticks = 0
+    while not work.done():
+        await asyncio.sleep(0.01)
+        ticks += 1
+    assert ticks > 5
+    assert "done" in await work
+
+
+async def test_a_branch_inherits_no_pipe_and_no_socket(desk, shell):
+    other = await kernel_tools()[0].branches.open()
+    links = "[os.readlink(f'/proc/self/fd/{fd}').partition(':')[0] for fd in map(int, kinds)]"
+    code = (
+        "import os\nkinds = [fd for fd in os.listdir('/proc/self/fd') if os.path.lexists(f'/proc/self/fd/{fd}')]\n"
+        f"links = {links}\nprint(links.count('socket'), links.count('pipe'))"
+    )
+    third = Desk(await kernel_tools()[0].branches.open())
+    # Its connection; the two ends of what processes write to descriptors 1 and 2; its own loop has a socket pair.
+    assert "3 4" in await third.run(code)
+    for branch in (other, third.branch):
+        branch.end()
+
+
+async def test_two_hundred_branches_leave_no_process_no_descriptor_and_no_thread(shell):
+    branches, this = kernel_tools()[0].branches, psutil.Process()
+    (await branches.open()).end()
+    await settled(this)
+    before = this.num_fds(), threading.active_count()
+    for _ in range(25):
+        eight = await asyncio.gather(*(branches.open() for _ in range(8)))
+        for branch in eight:
+            branch.end()
+    await settled(this)
+    assert (this.num_fds(), threading.active_count()) == before
+
+
+async def settled(process: psutil.Process) -> None:
+    """Waits until the process has no children and no thread waits for one."""
+    await until(lambda: not process.children() and "branch" not in str(threading.enumerate()))
+
+
+async def test_a_secret_that_a_branch_sets_is_masked_there_and_in_the_session(desk):
+    secret = "hunter2-" + "fjord-quartz-91"
+    assert secret not in await desk.run(f"password = '{secret}'; print(password)")
+    assert secret not in mask_values(f"a file with {secret}")
+
+
+def agent(*calls: str, **options) -> Agent:
+    turns = [[call("run_python", {"code": code})] for code in calls]
+    return Agent(ScriptedProvider([*turns, [text("Done.")]]), tools=kernel_tools(), approve="auto", **options)
+
+
+async def test_a_run_has_its_own_branch_and_says_so(shell):
+    shell.names["rows"] = [1]
+    run = await agent("rows.append(2); total = 3; rows", "del total; other = 1", branch=True).run("go")
+    assert [use.title for use in run.tool_uses] == ["run Python (in a branch)"] * 2
+    assert "[1, 2]" in run.tool_uses[0].result.text
+    assert (shell.names["rows"], run.branch, run.settings["branch"]) == ([1], {"other": "set"}, True)
+    assert next(run.events.of(RunStarted)).settings["branch"]
+    for form in (run.to_markdown(), run.to_html(), repr(run._repr_mimebundle_())):
+        assert "in a branch: your variables are unchanged" in form
+        assert "(in a branch)" in form
+    undo = [bundle for use in run.events if use.type == "tool_finished" for bundle in use.outputs]
+    assert "undo" not in json.dumps(undo)
+
+
+async def test_a_run_whose_copy_cannot_be_made_fails_and_runs_nothing_here(shell, monkeypatch):
+    def fork() -> int:
+        raise OSError(12, "Cannot allocate memory")
+
+    shell.names["rows"] = [1]
+    monkeypatch.setattr(os, "fork", fork)
+    run = await agent("rows.append(2)", branch=True).run("go")
+    assert (run.reason, shell.names["rows"]) == ("failed", [1])
+    assert run.error == "The kernel could not be copied: [Errno 12] Cannot allocate memory."
+
+
+async def test_a_new_copy_that_cannot_be_made_ends_the_run(shell, monkeypatch):
+    shell.names |= {"rows": [1], "patch": lambda: None}
+    run = agent("import os; os._exit(1)", "rows.append(2)", branch=True)
+
+    def fail(result) -> None:
+        monkeypatch.setattr(os, "fork", lambda: (_ for _ in ()).throw(OSError(11, "Try again")))
+
+    run.after_tool(lambda call, result: fail(result))
+    run = await run.run("go")
+    assert (run.reason, shell.names["rows"]) == ("failed", [1])
+    assert "could not be copied" in run.error
+
+
+async def test_variants_that_run_code_have_a_branch_each(shell):
+    shell.names["rows"] = []
+    turns = [[call("run_python", {"code": "rows.append(1); print(rows)"})], [text("Done.")]]
+    models = [ScriptedProvider(turns) for _ in range(3)]
+    run = await agent().start_variants("go", models=models)
+    assert ["[1]" in variant.tool_uses[0].result.text for variant in run.variants] == [True] * 3
+    assert shell.names["rows"] == []
+    reading = Agent(ScriptedProvider([[text("x")]]), tools=kernel_tools()[:2])
+    assert not reading.prepare_variants("go", variants=3)[0].settings.branch
+
+
+def test_what_cannot_have_a_branch_is_refused_with_a_remedy(shell):
+    shell.names["df"] = [1]
+    with pytest.raises(ConfigError, match="add `-t kernel`"):
+        Agent("demo:", branch=True).prepare("go")
+    with pytest.raises(ConfigError, match="leave out `--bind`, or `--branch`"):
+        agent("1", branch=True, bind={"df": [1]}).prepare("go")
+    with pytest.raises(ConfigError, match="leave out `--bind`, or make one variant"):
+        agent("1", bind={"df": [1]}).prepare_variants("go", variants=2)
+
+
+@pytest.mark.parametrize("platform", ["win32", "darwin", "gpu"])
+def test_where_copies_are_impossible_or_risky(shell, monkeypatch, caplog, platform, tmp_path):
+    if platform == "gpu":
+        monkeypatch.setattr(branch_module, "_GPUS", (str(tmp_path),))
+        shell.names["device"] = (tmp_path / "nvidia0").open("w")
+    else:
+        monkeypatch.setattr(sys, "platform", platform)
+    with pytest.raises(ConfigError, match="Variants with `run_python` work in branches"):
+        agent("1").prepare_variants("go", variants=2)
+    if platform == "win32":
+        with pytest.raises(
+            ConfigError, match="which Windows and JupyterLite cannot make: leave out `--branch`"
+        ):
+            agent("1", branch=True).prepare("go")
+    else:
+        assert agent("1", branch=True).prepare_variants("go", variants=2)
+        assert "copy of" in caplog.text
+    if platform == "gpu":
+        shell.names["device"].close()
+    assert agent("1").prepare("go")
+
+
+async def test_a_run_that_continues_one_in_a_branch_has_one_too(shell):
+    base = await agent("x = 1", branch=True).run("go")
+    assert agent("1").prepare("again", base=base).settings.branch
+    assert not Agent("demo:").prepare("again", base=base).settings.branch
