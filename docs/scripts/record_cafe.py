@@ -8,6 +8,7 @@ lesson says so. Only what it costs is calculated from the price tables.
 # ruff: noqa: E501 - words are written as they are sent
 
 import json
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from docs.scripts.execute_notebooks import FOLDER
 from tests.support import ROOT
 from tests.support.kernels import Kernel, start_kernel
 from tests.support.wire import Call, Pause, Reply, Say, Think, Tokens, WireServer, reply
+from tests.support.wire.server import Request
 
 PAGE = ROOT / "tests" / "support" / "pages" / "cafe" / "index.html"
 PACE: dict[str, Any] = {"fragment": 18, "gap": 0.025}
@@ -134,6 +136,8 @@ class Lesson:
     numbers: str
     """Code whose last line prints, as JSON, what `turns` gets: the numbers that the model names."""
     turns: Callable[..., list[Reply]]
+    otherwise: Callable[[Request], Reply] | None = None
+    """Answers the requests after those of `turns`, if their order is not known."""
 
     @property
     def cassette(self) -> Path:
@@ -161,8 +165,11 @@ def _record(lesson: Lesson, kernel: Kernel, server: WireServer) -> None:
     for source in before:
         assert kernel.run(source).status == "ok"
     server.plan(*lesson.turns(*numbers))
+    server.otherwise = lesson.otherwise
     line, _, prompt = recorded.partition("\n")
-    options = f"-m anthropic: --approve run_python=auto --record {lesson.cassette}"
+    options = (
+        f"-m anthropic: --approve run_python=auto --record {lesson.cassette.name}"  # the run keeps this line
+    )
     cell = kernel.run(f"{line} {options}\n{prompt}")
     assert cell.status == "ok", cell.errors
     assert kernel.value(f"all(use.ok for use in {lesson.run}.tool_uses)") == "True"
@@ -182,6 +189,7 @@ def record_lesson(lesson: Lesson) -> None:
         }
         with start_kernel(Path(home), **keyed) as kernel:
             _record(lesson, kernel, server)
+        shutil.copy(Path(home) / lesson.cassette.name, lesson.cassette)
 
 
 CAFE = Lesson(

@@ -76,6 +76,11 @@ def test_nothing_names_a_place_on_this_machine(lesson):
     assert found is None, nbformat.writes(lesson)[max(0, found.start() - 80) : found.end() + 80]
 
 
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("cassettes/**/*.jsonl")), ids=lambda path: path.name)
+def test_no_cassette_names_a_place_on_this_machine(path: Path):
+    assert ABSOLUTE.findall(path.read_text(encoding="utf-8")) == []
+
+
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_each_is_small(path: Path):
     assert path.stat().st_size < 400_000
