@@ -157,6 +157,8 @@ def _sample(schema: Any, name: str, root: Json, brief: Brief) -> Any:
 
 
 def _sample_text(name: str, brief: Brief) -> str:
+    if brief.data:
+        return brief.data.labels[0]
     if re.search(r"place|city|town|location|where|country", name, re.I):
         return brief.place or "Lyon"
     if re.search(r"name|title", name, re.I):

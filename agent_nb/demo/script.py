@@ -32,7 +32,7 @@ NO_ANSWER = (
     "This is the offline demo model, a script without knowledge. It cannot answer questions, so it made no page from"
     " this one."
 )
-MADE_UP = "\nThe values of the answer are made up: they only fit its type.\n"
+MADE_UP = "\nThe answer only fits its type: its numbers are made up.\n"
 PAGES_INSTEAD = "It can make pages. Try “A landing page for a small bakery in Lyon”."
 GROUPS_INSTEAD = "It can compare the groups of a table in the notebook. Try “Which category has the most?”"
 _KEY_STORAGE = (
@@ -77,7 +77,10 @@ def next_turn(request: Request) -> tuple[Action, ...]:
     tool = next((tool for tool in request.tools if request.answer and tool.name == request.answer), None)
     if tool is None or any(isinstance(action, DemoCall) for action in actions):
         return actions
-    brief = read_brief(read_conversation(request).prompt, request.variant)
+    talk = read_conversation(request)
+    brief = read_brief(talk.prompt, request.variant)
+    findings = explore(talk, {}, brief) if is_about_data(talk) else brief
+    brief = findings if isinstance(findings, Brief) else brief
     arguments = sample_arguments(tool, brief)
     return actions if arguments is None else (*actions, Text(MADE_UP), DemoCall(tool.name, arguments))
 

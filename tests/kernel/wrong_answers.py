@@ -78,4 +78,9 @@ WRONG = {
         "def price(pieces: str, discount: float = 10.0) -> float:\n    return round(pieces * 2.20 * (1 - discount / 100), 2)",
         "def follow(page):\n    sizes = []\n    page.observe(lambda change: sizes.append(len(change.old or {})), 'labels')\n    return sizes",
     ),
+    "15_eight_analysts": (
+        "def spread(run):\n    return run.answers.rows()[0]['per_degree']",
+        "def largest_group(run):\n    return [1]",
+        "@dataclass\nclass Share:\n    share: float\n\n\ndef checked(share):\n    return Share(share)",
+    ),
 }
