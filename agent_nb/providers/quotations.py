@@ -31,6 +31,7 @@ _NUMBER = re.compile(r"(?:[0-9][0-9_]{0,400})?\.?[0-9][0-9_]{0,400}(?:e[+-]?[0-9
 _EXACT = Context(prec=1_000)
 _LINE_NUMBER = re.compile(r"^[^\w\n]*(?:l(?:ine)? ?)?[0-9]+[^\w\n]+", re.MULTILINE)
 _TAG = re.compile(r"<[^<>]*>")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _COMMENT = re.compile(r"#[^\n]*")
 _MARGIN = re.compile(r"^[ \t>|.$#*+-]*(?:(?:in ?)?\[?[0-9]+\]?[ \t:|.)]+)?[ \t>|.$#*+-]*", re.MULTILINE)
 """What may precede a line of code: indentation, `>>>`, `12:`, `In [3]:`, `#`."""
@@ -75,7 +76,9 @@ def is_code_quoted(code: str, texts: Iterable[str]) -> bool:
     """Whether the same code stands as whole lines in one of these texts."""
     readings = _readings_of_code([code, canonical_code(code)])
     needles = [f" {' '.join(tokens)} " for tokens in map(_TOKEN.findall, readings) if tokens]
-    return any(_has_lines(reading, needles) for reading in _readings_of_code(texts))
+    words = {*_LETTERS.findall(_COMMENT.sub("", _folded(canonical_code(code))))}
+    candidates = (text for text in texts if all(word in _folded(text) for word in words))
+    return any(_has_lines(reading, needles) for reading in _readings_of_code(candidates))
 
 
 def canonical_code(code: str) -> str:
