@@ -238,7 +238,8 @@ class ReplayHandle(RunHandle):
 def _replayed_output(bundle: ev.MimeBundle) -> ev.MimeBundle:
     """The recorded output, marked as recorded: no code ran here, so there is nothing to undo or show."""
     names = bundle.get(NAMES_TYPE)
-    if not isinstance(names, dict) or not any(names.get(kind) for kind in ("bound", "changed", "deleted")):
+    kinds = ("bound", "changed", "deleted", "in_place")
+    if not isinstance(names, dict) or not any(names.get(kind) for kind in kinds):
         return bundle
     remaining = {key: value for key, value in names.items() if key not in ("undo", "kinds")}
     notes = [*from_wire(tuple[str, ...], names.get("notes", ())), "in the recording; no code ran here"]

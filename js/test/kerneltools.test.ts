@@ -19,6 +19,7 @@ const NAMES = {
 		bound: ["df"],
 		changed: ["x"],
 		deleted: [],
+		in_place: { orders: "+ rev\u202eenue" },
 		code: "df = 1",
 		undo: "t1",
 	},
@@ -68,7 +69,7 @@ describe("what code did to names", () => {
 		kernel.batch(1, script(started, turn, tool(), running, done({ outputs: [NAMES] })), { run_id: "r1" });
 		await soon();
 		const line = detail().querySelector(".anb-names")!;
-		expect(line.textContent).toContain("bound dfchanged x");
+		expect(line.textContent).toContain("bound dfchanged xorders: + rev<U+202E>enue");
 		const [undo, insert] = line.querySelectorAll("button");
 		expect(insert?.textContent).toBe("Insert as a cell");
 		undo!.click();

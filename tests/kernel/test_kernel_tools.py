@@ -86,17 +86,21 @@ def test_output_goes_to_the_card_and_nowhere_else(page, run):
 
 def test_names_are_put_back(page, run):
     page.kernel.run("x, gone, kept, same = [1], 'here', 1, [1]")
+    page.kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
     ran = run("x = 2\nnew = 3\nkept = 4\nsame.append(2)\ndel gone")
     assert ran.names["bound"] == ["new"]
     assert (ran.names["changed"], ran.names["deleted"]) == (["x", "kept"], ["gone"])
-    assert "Bound new; changed x, kept; deleted gone." in ran.text
+    assert ran.names["in_place"] == {"same": "1 item → 2 items"}
+    assert "Bound new; changed x, kept; deleted gone. same: 1 item → 2 items." in ran.text
     page.kernel.run("kept = 'mine'")
     answer = page.command("undo_python", token=ran.names["undo"])
     assert answer["ok"], answer
     assert "Left alone, because they have changed since: kept." in answer["text"]
     undone = {one.removeprefix(f"{ran.names['undo']} ") for one in page.batches[-1]["meta"]["undone"]}
     assert undone == {"x", "gone", "new"}
-    assert page.kernel.value("(x, gone, kept, 'new' in globals())") == "([1], 'here', 'mine', False)"
+    assert page.kernel.value("(x, gone, kept, same)") == "([1], 'here', 'mine', [1, 2])"
+    assert page.kernel.value("'new' in globals()") == "False"
+    assert "undo" not in run("same.append(3)").names
     assert "already" in page.command("undo_python", token=ran.names["undo"])["error"]
     assert "no longer" in page.command("undo_python", token="other")["error"]
 

@@ -33,8 +33,10 @@ from agent_nb.core.events import MimeBundle
 from agent_nb.files import Workspace
 from agent_nb.files.contents import content_of
 from agent_nb.notebook.kernel_tools.capture import Capture, capturing, replaced
+from agent_nb.notebook.kernel_tools.in_place import snapshots
 from agent_nb.notebook.kernel_tools.name_changes import NameChanges, changes_between
 from agent_nb.notebook.user_variables import user_names
+from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import ToolContext
 
 TICK = 0.1
@@ -263,6 +265,9 @@ async def _execute(call: CodeRun) -> Execution:
     _executed.add(sha256(call.code))
     namespace = call.shell.user_ns
     before, directory = user_names(call.shell), _directory()
+    names = names_in(call.code)
+    named = {name: before[name] for name in (*names.reads, *names.changes) if name in before}
+    objects = snapshots(named)
     processes, hooks = _processes(), _hooks(call.shell)
     seconds = max(0.0, min(call.seconds, call.context.seconds_left()))
     runs_on = f"goes on past its limit of {seconds:.3g} seconds; if it does not end, restart the kernel"
@@ -295,7 +300,7 @@ async def _execute(call: CodeRun) -> Execution:
         notes.append(f"Processes that it started still run: {', '.join(children)}.")
     if added := [name for name, ids in _hooks(call.shell).items() if ids - hooks.get(name, set())]:
         notes.append(f"It added functions that IPython calls for every cell: {', '.join(added)}.")
-    changes = changes_between(namespace, before, user_names(call.shell))
+    changes = changes_between(namespace, before, user_names(call.shell), objects)
     return Execution(error, changes, capture.bundles(), watchdog, notes, renamed)
 
 

@@ -1,12 +1,17 @@
-"""Changes that code makes to the notebook's names: detected by identity, undone by name."""
+"""Changes that code makes to the notebook's names: detected by identity, undone by name.
+
+Changes inside objects are only reported (`in_place.py`).
+"""
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
 from agent_nb.core.errors import ConfigError
+from agent_nb.notebook.kernel_tools.in_place import Snapshot, differences
 
 MOST_CALLS = 20
 """Maximum number of undoable calls; low, because each keeps the objects that it replaced."""
@@ -21,6 +26,8 @@ class NameChanges:
     namespace: dict[str, Any]
     before: Mapping[str, Any]
     after: Mapping[str, Any]
+    in_place: Mapping[str, str] = field(default_factory=dict)
+    """What changed inside objects that kept their names, such as `+ revenue`."""
 
     @property
     def bound(self) -> list[str]:
@@ -35,13 +42,15 @@ class NameChanges:
         return [name for name in self.before if name not in self.after]
 
     def __bool__(self) -> bool:
+        """Whether there is something to undo."""
         return bool(self.before or self.after)
 
     def sentence(self) -> str:
-        """`Bound df, total; changed x.`"""
+        """`Bound df, total; changed x. orders: + revenue.`"""
         parts = [("bound", self.bound), ("changed", self.changed), ("deleted", self.deleted)]
         text = "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
-        return f"{text[0].upper()}{text[1:]}." if text else ""
+        in_place = "; ".join(f"{name}: {change}" for name, change in self.in_place.items())
+        return " ".join(f"{part}." for part in (text[:1].upper() + text[1:], in_place) if part)
 
     def undo(self) -> tuple[str, list[str]]:
         """Restore the names that have not changed since; return a summary and the restored names."""
@@ -63,12 +72,20 @@ class NameChanges:
 
 
 def changes_between(
-    namespace: dict[str, Any], before: Mapping[str, Any], after: Mapping[str, Any]
+    namespace: dict[str, Any],
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    objects: Mapping[str, Snapshot] = MappingProxyType({}),
 ) -> NameChanges:
+    """The changes of the names, and of the objects of which there are snapshots."""
+
     def differing(mapping: Mapping[str, Any], baseline: Mapping[str, Any]) -> dict[str, Any]:
         return {name: value for name, value in mapping.items() if baseline.get(name, _MISSING) is not value}
 
-    return NameChanges(namespace, differing(before, after), differing(after, before))
+    same = {name: after[name] for name in objects if after.get(name, _MISSING) is before[name]}
+    return NameChanges(
+        namespace, differing(before, after), differing(after, before), differences(objects, same)
+    )
 
 
 class UndoStore:

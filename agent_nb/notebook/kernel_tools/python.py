@@ -121,11 +121,14 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
 def _schema(execution: Execution) -> Schema:
     """The names that the code has set, by type and shape, and the amount of output."""
     output = f"Output, which only the user sees: {_summary(execution.outputs)}."
-    set_names = [
-        ("\n", Name(name), ": ", *read_schema(value)) for name, value in execution.changes.after.items()
+    changes = execution.changes
+    set_names = [("\n", Name(name), ": ", *read_schema(value)) for name, value in changes.after.items()]
+    in_place = [
+        ("\n", Name(name), ", changed in place: ", *read_schema(changes.namespace[name]))
+        for name in changes.in_place
     ]
-    deleted = [("\n", Name(name), ": deleted") for name in execution.changes.deleted]
-    return (output, *itertools.chain(*set_names, *deleted))
+    deleted = [("\n", Name(name), ": deleted") for name in changes.deleted]
+    return (output, *itertools.chain(*set_names, *in_place, *deleted))
 
 
 def _send_new() -> None:
@@ -169,6 +172,7 @@ def _names(code: str, execution: Execution) -> MimeBundle:
         "bound": changes.bound,
         "changed": changes.changed,
         "deleted": changes.deleted,
+        "in_place": dict(changes.in_place),
         "code": _as_cell(code, execution.renamed),
         "notes": execution.notes,
         "renamed": execution.renamed,

@@ -15,6 +15,8 @@ export interface Names {
 	bound: string[];
 	changed: string[];
 	deleted: string[];
+	/** What changed inside objects, by name: `+ revenue`. */
+	in_place?: Record<string, string>;
 	code: string;
 	notes?: string[];
 	/** The current values of the names: `pandas.DataFrame, 12 rows x 3 columns`. */
@@ -25,7 +27,7 @@ export interface Names {
 
 export function createNames(
 	context: Context,
-	{ bound, changed, deleted, code, notes, undo }: Names,
+	{ bound, changed, deleted, in_place = {}, code, notes, undo }: Names,
 ): HTMLElement {
 	const status = h("span", { role: "status" });
 	const title = "Put these names back. Changes inside objects stay.";
@@ -46,6 +48,9 @@ export function createNames(
 		...namesIn("bound", bound),
 		...namesIn("changed", changed),
 		...namesIn("deleted", deleted),
+		...Object.entries(in_place).map(([name, change]) =>
+			h("span", null, h("code", null, printable(name)), `: ${printable(String(change))}`),
+		),
 		...(notes ?? []).map((note) => h("span", null, note)),
 		undoButton,
 		insert,

@@ -1,0 +1,145 @@
+"""Changes inside objects: tables, arrays and containers, compared before and after code runs."""
+
+import contextlib
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from agent_nb._base.secrets import mask
+from agent_nb._base.text import printable_line, shortened
+from agent_nb.notebook.values.kinds import kind_of, known_class, size_of
+from agent_nb.notebook.values.limited import UnreadableError, call_within
+
+SECONDS = 0.02
+"""Time limit for reading the objects, before the code and again after it. What is not read in time is not compared."""
+COMPARE_SECONDS = 0.01
+MAX_BYTES = 20_000_000
+"""Arrays that are larger are compared only by type and shape."""
+MAX_ITEMS = 100_000
+MOST_COLUMNS = 5
+WIDTH = 40
+_ARRAYS = ("pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "numpy.ndarray")
+_CONTAINERS = (list, dict, set)
+_PARTS = ("_ndarray", "_data", "_mask", "_pa_array")
+"""Attributes in which the arrays of pandas have their values."""
+
+
+class Snapshot(NamedTuple):
+    size: str
+    """`12 rows`, `3 items`, `2 x 3`"""
+    contents: dict[Any, list[Any]]
+    """What is compared, by column; by None if the object has no columns."""
+    kept: list[Any]
+    """Objects that are compared by id, kept so that no new object gets the same id."""
+
+    def difference(self, after: "Snapshot") -> str:
+        """`+ revenue`, `3 items → 4 items`, or empty."""
+        old, new = self.contents, after.contents
+        # A snapshot for which the time was too short has less to compare.
+        changed = [
+            label
+            for label in new
+            if any(one != other for one, other in zip(old.get(label, ()), new[label], strict=False))
+        ]
+        parts = [
+            f"{self.size} → {after.size}" if self.size != after.size else "",
+            _listed("+", [label for label in new if label not in old]),
+            _listed("-", [label for label in old if label not in new]),
+            _listed("changed", changed) if self.size == after.size else "",
+        ]
+        return ", ".join(filter(None, parts))
+
+
+def snapshots(values: Mapping[str, Any]) -> dict[str, Snapshot]:
+    """Snapshots of tables, arrays, lists, dicts and sets: sizes and columns of all, then as much as can be read."""
+    outlines: dict[str, Snapshot] = {}
+
+    def read_all() -> None:
+        for name, value in values.items():
+            with contextlib.suppress(Exception):  # one unreadable object must not hide the others
+                outlines.update({name: outline} if (outline := _outline(value)) else {})
+        for name, outline in list(outlines.items()):
+            with contextlib.suppress(Exception):
+                for label, column in _columns(values[name]):
+                    outline.contents[label] += _contents(column, outline.kept)
+
+    with contextlib.suppress(UnreadableError):
+        call_within(SECONDS, read_all)
+    return dict(outlines)
+
+
+def differences(before: Mapping[str, Snapshot], values: Mapping[str, Any]) -> dict[str, str]:
+    """What has changed in these objects since their snapshots, by name."""
+    after = snapshots({name: value for name, value in values.items() if name in before})
+    texts: dict[str, str] = {}
+
+    def compare() -> None:
+        for name, snapshot in after.items():
+            texts[name] = before[name].difference(snapshot)
+
+    with contextlib.suppress(UnreadableError):
+        call_within(COMPARE_SECONDS, compare)
+    return {name: text for name, text in list(texts.items()) if text}
+
+
+def _outline(value: Any) -> Snapshot | None:
+    kind = kind_of(value)
+    if kind is not None and known_class(type(value))[1] in _ARRAYS:
+        columns = {label: [dtype] for label, dtype in kind.columns(value)}
+        rows, *_ = size_of(value).split(" x ")
+        return Snapshot(size_of(value) if None in columns else rows, columns, [])
+    return Snapshot(size_of(value), {None: []}, []) if issubclass(type(value), _CONTAINERS) else None
+
+
+def _columns(value: Any) -> Iterable[tuple[Any, Any]]:
+    match known_class(type(value))[1]:
+        case "pandas.DataFrame":
+            return value.items()  # type: ignore[no-any-return]
+        case "polars.DataFrame":
+            return [(column.name, column) for column in value.get_columns()]
+    return [(None, value)]
+
+
+def _contents(value: Any, kept: list[Any]) -> Iterator[Any]:
+    known, kind = known_class(type(value))
+    if kind == "pandas.Series":
+        for part in (getattr(value.array, name) for name in _PARTS if hasattr(value.array, name)):
+            yield from _contents(part, kept)
+    elif kind == "polars.Series":
+        try:
+            yield from _contents(value.to_numpy(allow_copy=False), kept)
+        except RuntimeError:  # text, and columns with missing values
+            yield zlib.crc32(repr(value.to_list()).encode()) if len(value) <= MAX_ITEMS else None
+    elif kind == "numpy.ndarray":
+        if value.dtype.kind == "O" and value.size <= MAX_ITEMS:
+            yield _ids(value.ravel().tolist(), kept)
+        elif not value.dtype.hasobject and value.nbytes <= MAX_BYTES:
+            yield zlib.crc32(value.tobytes())
+    elif not issubclass(known, _CONTAINERS):  # Arrow data, which is replaced when it changes
+        yield _ids([value], kept)
+    elif known.__len__(value) <= MAX_ITEMS:
+        yield _ids(_items(value), kept)
+
+
+def _items(value: Any) -> Iterable[Any]:
+    """The items of a container, read as its built-in type does."""
+    if issubclass(type(value), dict):
+        return (*dict.keys(value), *dict.values(value))
+    is_list = issubclass(type(value), list)
+    return list.__iter__(value) if is_list else sorted(set.__iter__(value), key=id)
+
+
+def _ids(items: Iterable[Any], kept: list[Any]) -> list[int]:
+    objects = list(items)
+    kept.append(objects)
+    return list(map(id, objects))
+
+
+def _listed(verb: str, labels: list[Any]) -> str:
+    """`+ revenue, tax and 3 more`"""
+    if not labels:
+        return ""
+    names = [shortened(printable_line(mask(str(label))), WIDTH) for label in labels[:MOST_COLUMNS]]
+    names = ["values"] if labels == [None] else names
+    more = f" and {len(labels) - MOST_COLUMNS:,} more" if len(labels) > MOST_COLUMNS else ""
+    return f"{verb} {', '.join(names)}{more}"
