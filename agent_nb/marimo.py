@@ -19,12 +19,12 @@ import traitlets
 
 from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.constants import DEMO_MODEL, MODEL_VARIABLE
+from agent_nb._base.late import PAGE_LOADERS
 from agent_nb._base.text import sha256
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.agent import Agent
 from agent_nb.cassette.player import locate
-from agent_nb.core.bound_pages import LOADERS
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import ApprovalRequested
 from agent_nb.core.options import CassetteMode
@@ -50,7 +50,7 @@ __all__ = ["RunView", "agent"]
 
 CACHE = "__marimo__/agent_nb"
 """Folder of automatic recordings, inside marimo's own cache folder."""
-LOADERS[:] = [lambda: pages]
+PAGE_LOADERS[:] = [lambda: pages]
 _AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
 
 

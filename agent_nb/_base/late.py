@@ -6,6 +6,8 @@ from typing import Any
 
 SECRET_SOURCES: list[Callable[[], Collection[str]]] = []
 """Functions that return the secret values of the user's variables. `%load_ext agent_nb` adds the notebook's."""
+PAGE_LOADERS: list[Callable[[], Any]] = []
+"""One function that imports and returns the module of bound pages, set by `%load_ext agent_nb`; empty before that."""
 
 
 def late(module: str, name: str) -> Callable[..., Any]:

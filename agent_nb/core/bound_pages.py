@@ -1,12 +1,11 @@
 """The interface to bound pages for packages that must not import `notebook`, which serves them."""
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
+from agent_nb._base.late import PAGE_LOADERS
 from agent_nb.core.errors import ConfigError
-
-if TYPE_CHECKING:  # too slow to import for `%load_ext`
-    from agent_nb.core.messages import Image
+from agent_nb.core.messages import Image
 
 
 class BoundNames(Protocol):
@@ -15,7 +14,7 @@ class BoundNames(Protocol):
     @property
     def types(self) -> Mapping[str, str]: ...
 
-    def description(self, data: str) -> tuple[str, "tuple[Image, ...]"]:
+    def description(self, data: str) -> tuple[str, tuple[Image, ...]]:
         """Return the names as text and images, without values if `data` is `schema`; empty if the prompt has them."""
         ...
 
@@ -38,14 +37,11 @@ class BoundPages(Protocol):
         ...
 
 
-LOADERS: list[Callable[[], BoundPages]] = []
-"""One function that imports and returns the module, set by `%load_ext agent_nb`; empty before that."""
-
-
 def bound_pages() -> BoundPages:
-    if not LOADERS:
+    if not PAGE_LOADERS:
         raise ConfigError(
             "A page is bound or shown as a widget in a notebook: run `%load_ext agent_nb` first, or"
             " `import agent_nb.marimo`."
         )
-    return LOADERS[0]()
+    pages: BoundPages = PAGE_LOADERS[0]()
+    return pages

@@ -3,7 +3,8 @@
 import re
 import traceback
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 MOST_FAILURES = 20
 MAX_FRAMES = 8
@@ -12,7 +13,7 @@ _OWN = (str(Path(__file__).parent / "kernel_tools"), "<frozen ")
 _IPYTHON = re.compile(r"[\\/](?:IPython|ipykernel)[\\/]")
 
 
-class FailedCell(NamedTuple):
+class FailedCell(SimpleNamespace):
     """A failed cell. Stores only text: an exception would keep all values in its frames alive."""
 
     number: int
@@ -30,7 +31,7 @@ class FailedCell(NamedTuple):
     """The undefined name of a NameError."""
 
 
-class PlainCell(NamedTuple):
+class PlainCell(SimpleNamespace):
     """A cell for `%agent explain`, with its text output."""
 
     source: str

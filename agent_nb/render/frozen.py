@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any, assert_never
 
 from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
+from agent_nb._base.late import PAGE_LOADERS
 from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import plural
-from agent_nb.core.bound_pages import LOADERS, bound_pages
+from agent_nb.core.bound_pages import bound_pages
 from agent_nb.core.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
 from agent_nb.pages.preview import (
@@ -382,7 +383,7 @@ def still_page(run: FinishedRun) -> str:
 
 def saved_values(run: FinishedRun) -> Mapping[str, str]:
     """Return the JSON values of a run's bound names in this kernel, by name."""
-    is_served = LOADERS and run.settings.get("bind")
+    is_served = PAGE_LOADERS and run.settings.get("bind")
     return bound_pages().saved_values(run.id, run.variant) if is_served else {}
 
 

@@ -22,9 +22,8 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from traitlets import observe
 
 from agent_nb._base.installed import InstalledFirst
-from agent_nb._base.late import SECRET_SOURCES, late
+from agent_nb._base.late import PAGE_LOADERS, SECRET_SOURCES, late
 from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
-from agent_nb.core.bound_pages import LOADERS, BoundPages
 from agent_nb.core.options import OPTIONS, OPTIONS_HEAD
 from agent_nb.engine.batch.tally import watch_with
 from agent_nb.notebook.front_end import is_attended, page_question
@@ -203,7 +202,7 @@ def load(shell: Any) -> None:
     finder = InstalledFirst(magics.session.home)
     sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
     undo(_remove, sys.meta_path.remove, finder)
-    LOADERS[:] = [_load_bound_pages]
+    PAGE_LOADERS[:] = [partial(importlib.import_module, "agent_nb.notebook.page.pages")]
     SECRET_SOURCES[:] = [partial(late("agent_nb.notebook.values.secret_values", "user_secrets"), shell)]
     undo(SECRET_SOURCES.clear)
     watch_with(partial(late("agent_nb.notebook.views.progress_bar", "ProgressBar"), shell))
@@ -265,12 +264,6 @@ def _import_for_run(shell: Any, imported: threading.Event) -> None:
         if isinstance(provider, VendorClient):
             provider.preload()
             importlib.import_module("genai_prices.data")
-
-
-def _load_bound_pages() -> BoundPages:
-    from agent_nb.notebook.page import pages
-
-    return pages
 
 
 def _remove(remove: Callable[..., Any], *arguments: Any) -> None:
