@@ -20,6 +20,9 @@ CHECK_TYPE = "application/vnd.agent-nb.check+json"
 NAMES_TYPE = "application/vnd.agent-nb.names+json"
 """The media type of the variables that a `run_python` call changed, in its outputs."""
 
+CHANGE_TYPE = "application/vnd.agent-nb.change+json"
+"""The media type of a `CellChange`, in the outputs of the call that offers it."""
+
 INTERACTIVE_TYPE = "application/vnd.agent-nb.interactive+json"
 """Marks output that a library renders in the notebook's page, such as a widget; only its text is shown."""
 INTERACTIVE_NOTE = "Interactive output: run the code in a cell of its own to see it."

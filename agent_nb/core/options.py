@@ -150,7 +150,8 @@ class Options:
         (),
         "-t --tool TOOL",
         "Your own tool, by variable name, in addition to the file tools; `kernel` for those that read the"
-        " notebook's variables, `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
+        " notebook's variables, `notebook` for those that read its cells and offer changes, `mcp:NAME` or"
+        " `mcp:NAME/TOOL` for those of an MCP server.",
         label=str,
         grants=True,
     )

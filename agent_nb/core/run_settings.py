@@ -26,7 +26,9 @@ _FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed"
 """Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
 model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), the replayed
 cassette, and whether the prompt or the conversation describes the user's data."""
-READING_TOOLS = frozenset({"list_variables", "describe_variable"})
+NOTEBOOK_TOOLS = frozenset({"list_cells", "read_cells", "change_cell", "insert_cell", "delete_cell"})
+READING_TOOLS = NOTEBOOK_TOOLS | {"list_variables", "describe_variable"}
+"""Tools for the notebook that run no code."""
 CODE_TOOL = "run_python"
 DATA_TOOLS = READING_TOOLS | {CODE_TOOL}
 """Tools that give the model the user's data."""

@@ -9,6 +9,7 @@ from agent_nb.core.event_list import EventList
 from agent_nb.core.events import Reason
 from agent_nb.core.messages import Usage
 from agent_nb.files import Files
+from agent_nb.files.cell_changes import CellChange
 
 
 class FinishedRun(Protocol):
@@ -36,6 +37,8 @@ class FinishedRun(Protocol):
     def html(self) -> str | None: ...
     @property
     def files(self) -> Files: ...
+    @property
+    def changes(self) -> tuple[CellChange, ...]: ...
     @property
     def events(self) -> EventList: ...
     @property

@@ -36,6 +36,7 @@ from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, image_data, plain_html, text_of
 from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import (
+    OFFERED,
     duration,
     ending,
     facts,
@@ -300,6 +301,7 @@ def _colour(kind: str) -> str:
 def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
     pages, code = _pages(run, image), _code(run)
     log = _log(rows, shown_answers(run), folds=bool(pages))
+    log += _offered(run)
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
     panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
@@ -503,6 +505,14 @@ def _log(rows: Sequence[Row], answers: Sequence[Table | Answers], *, folds: bool
         )
         answer += f'<ul class="anb-left">{"".join(kinds)}</ul>'
     return f'<div class="anb-talk">{images}{log}{answer}</div>' if images or log or answer else ""
+
+
+def _offered(run: FinishedRun) -> str:
+    changes = "".join(
+        f"<details><summary>{html.escape(change.title)}</summary>{_diff(change.diff)}</details>"
+        for change in run.changes
+    )
+    return f'<div class="anb-talk"><p class="anb-row">{OFFERED}:</p>{changes}</div>' if changes else ""
 
 
 @cache

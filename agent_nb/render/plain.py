@@ -15,6 +15,7 @@ from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, safe_output
 from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
 from agent_nb.render.summary import (
+    OFFERED,
     duration,
     ending,
     facts,
@@ -54,6 +55,10 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
     if names := names_left(rows):
         blocks.append("In the notebook:")
         blocks += [f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()]
+    if run.changes:
+        blocks.append(f"{OFFERED}:")
+        for change in run.changes:
+            blocks += [as_text(change.title), fenced(mask(change.diff).rstrip(), "diff")]
     if run.files:
         blocks += [f"- {code_span(path)}, {human_size(run.files.size(path))}" for path in run.files]
     if variants := variant_lines(run):
@@ -124,6 +129,8 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
         lines += ["", text.strip()]
     lines += [line for shown in shown_answers(run) for line in ("", shown.to_text())]
     lines += [line for note in unsupported_note(run) for line in ("", note)]
+    if run.changes:
+        lines += ["", f"{OFFERED}:", *(f"  {change.title}" for change in run.changes)]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]

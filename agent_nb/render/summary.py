@@ -15,6 +15,7 @@ from agent_nb.render.finished_run import FinishedRun
 
 MOST_NUMBERS = 20
 """Maximum numbers that a footnote lists."""
+OFFERED = "Changes to the notebook that it offers"
 NOT_COMPUTED = "No code was run: these numbers were not computed"
 
 

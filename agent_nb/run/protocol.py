@@ -6,7 +6,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import agent_nb.core.events as ev
 from agent_nb._base.secrets import StreamMasker, mask, safe_text
@@ -22,6 +22,8 @@ JOINED_SECONDS = 0.1
 """Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
 LONGEST_ARGUMENT = 500
 """Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
+Decision = Literal["accepted", "refused", "open"]
+"""`open` takes a decision back."""
 ESTIMATE_INTERVAL = 1.0
 """Minimum seconds between usage estimates."""
 
@@ -50,6 +52,15 @@ def bound_names(settings: Json) -> tuple[BoundName, ...]:
     """The notebook variables that the run's pages are bound to."""
     types: dict[str, str] = settings.get("bind") or {}
     return tuple(BoundName(name=name, kind=bound_kind(kind)) for name, kind in types.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """The user's decision about a change of a cell."""
+
+    change: str
+    """The change's id."""
+    decision: Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +111,9 @@ class Meta:
     """Whether this kernel serves the bound variables."""
     undone: tuple[str, ...] = ()
     """Names restored by Undo, each after the token of the call that changed it: `4f1c fig`."""
+    reviewable: bool = False
+    """Whether its changes of cells can be accepted: a loaded run or a replay only shows them."""
+    decided: tuple[Decided, ...] = ()
     numbers: tuple[AnswerNumber, ...] = ()
     """Numbers in the answer of a loaded run or a replay; other runs send them in `Ready`."""
     numbers_note: str = ""

@@ -16,6 +16,7 @@ from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.core.run_settings import READING_TOOLS, had_data
 from agent_nb.files import Files, lost_files
+from agent_nb.files.cell_changes import CellChange, changes_in
 from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
 from agent_nb.prompts import ANSWER_TOOL
 from agent_nb.run.supported_numbers import AnswerNumber, AnswerSources, answer_numbers
@@ -156,6 +157,11 @@ class RunRecord:
     def checks(self) -> tuple[PageCheck, ...]:
         """The model's page checks: screenshots, console, problems."""
         return tuple(check for end in self.events.of(ev.ToolFinished) for check in checks_in(end.outputs))
+
+    @cached_property
+    def changes(self) -> tuple[CellChange, ...]:
+        """The changes to cells of the notebook that the run offers, in the notebook's order, with secrets masked."""
+        return changes_in(self.events)
 
     @cached_property
     def answer_numbers(self) -> tuple[AnswerNumber, ...]:

@@ -4,6 +4,7 @@ import contextlib
 import difflib
 import heapq
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -67,7 +68,7 @@ async def _edit(args: Json, context: ToolContext) -> ToolOutput:
         )
     new = old
     for number, edit in enumerate(edits := _edits(args), 1):
-        new = _apply_edit(new, edit, f"{path}, edit {number} of {len(edits)}" if len(edits) > 1 else path)
+        new = apply_edit(new, edit, f"{path}, edit {number} of {len(edits)}" if len(edits) > 1 else path)
     if new == old:
         raise ToolError(f"These edits do not change {path}.", hint="Give a `new` that differs from `old`.")
     change = context.files.write(path, new)
@@ -134,23 +135,27 @@ def _edits(args: Json) -> list[Json]:
     return [args]
 
 
-def _apply_edit(text: str, edit: Json, place: str) -> str:
+def _near(text: str, old: str) -> str:
+    rewrite = "\nOr write the whole file again with create_file." if len(text) < SHORT_FILE else ""
+    return nearest_lines(text, old) + rewrite
+
+
+def apply_edit(text: str, edit: Json, place: str, hint: Callable[[str, str], str] = _near) -> str:
+    """Replace `old` by `new`; raises `ToolError`, with `hint(text, old)` if `old` is not in the text."""
     old, new, count = edit["old"], edit["new"], edit.get("count", 1)
     if not old or count == 0:
         raise ToolError(
             f"{place}: there is nothing to replace.",
             code="SCHEMA",
             hint="`old` must not be empty, and `count` must be 1 or more, or -1 for all."
-            " To replace the whole file, use create_file.",
+            " To replace everything, give the whole text as `old`.",
         )
     if old not in text and "\r\n" in text and "\r" not in old:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
     occurrences = text.count(old)
     if not occurrences:
-        hint = nearest_lines(text, old)
-        if len(text) < SHORT_FILE:
-            hint += "\nOr write the whole file again with create_file."
-        raise ToolError(f"{place}: the text to replace was not found; nothing was changed.", hint=hint)
+        why = f"{place}: the text to replace was not found; nothing was changed."
+        raise ToolError(why, hint=hint(text, old))
     if occurrences > 1 and count == 1:
         raise ToolError(
             f"{place}: the text to replace was found {occurrences} times; nothing was changed.",

@@ -1,6 +1,13 @@
 // Inserts, runs and opens cells for the widget, through JupyterLab's actions.
 
-import { type CellText, type Lab, type RunOutput, type Stage, VERSION } from "./interface.ts";
+import {
+	type CellText,
+	type Lab,
+	type NotebookCells,
+	type RunOutput,
+	type Stage,
+	VERSION,
+} from "./interface.ts";
 import type { App, Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
 
 /** Milliseconds for which a press is valid. The cells may have to be requested from the kernel in between. */
@@ -29,7 +36,7 @@ export function createLab(
 	tracker: Tracker,
 	actions: CellRunner,
 	stages: Stages,
-): Omit<Lab, "setRuns"> {
+): Omit<Lab, "setRuns" | keyof NotebookCells> {
 	const locate = createLocate(tracker, stages);
 	const insert = createInsert(locate);
 	return {
@@ -206,6 +213,6 @@ export function outside(element: Element): Element {
 	return root instanceof ShadowRoot ? outside(root.host) : element;
 }
 
-function indexOf(cells: readonly Cell[], id: string | undefined): number {
+export function indexOf(cells: readonly Cell[], id: string | undefined): number {
 	return cells.findIndex((cell) => cell.model.sharedModel.getId() === id);
 }

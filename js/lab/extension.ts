@@ -8,6 +8,7 @@ import { addFixButtons } from "./fix.ts";
 import { LAB } from "./interface.ts";
 import type { App, NotebookModule, Palette, Tracker, WidgetModule } from "./jupyter.ts";
 import { setScope, shared } from "./jupyter.ts";
+import { createNotebookCells } from "./notebook.ts";
 import { addProse, type EditorExtensions } from "./prose.ts";
 import { createStages } from "./stages.ts";
 import { createStatus, type StatusBar } from "./status.ts";
@@ -30,7 +31,12 @@ async function plugins(): Promise<object[]> {
 		activate(app: App, tracker: Tracker, palette: Palette | null, bar: StatusBar | null): void {
 			const setRuns = bar ? createStatus(bar, lumino) : () => {};
 			const stages = createStages(app, tracker, lumino);
-			const value = Object.freeze({ ...createLab(app, tracker, NotebookActions, stages), setRuns });
+			const cells = createNotebookCells(tracker, NotebookActions);
+			const value = Object.freeze({
+				...createLab(app, tracker, NotebookActions, stages),
+				...cells,
+				setRuns,
+			});
 			Object.defineProperty(window, LAB, { value });
 			addCommands(app, tracker, palette, NotebookActions, stages);
 			addFixButtons(tracker, NotebookActions);

@@ -1,10 +1,11 @@
 // The extension's API for the widget, which finds it on the window and checks its version.
 
 import type { CellSource } from "../src/cell-source.ts";
+import type { CellAction, CellKind } from "../src/events.ts";
 import type { Versions } from "../src/history.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
-export const VERSION = 4;
+export const VERSION = 5;
 /** Dispatched on the window to stop all active runs. */
 export const STOP_ALL = "agent_nb:stop";
 /** Dispatched on the window when a stage shows another run, is opened or is closed. */
@@ -30,6 +31,30 @@ export interface Replacement {
 	readonly after: string;
 }
 
+/** A change of a cell that the user has accepted, with its real texts. */
+export interface CellWrite {
+	readonly id: string;
+	readonly action: CellAction;
+	readonly cell_id: string;
+	readonly kind: CellKind;
+	readonly before: string;
+	readonly after: CellSource;
+	/** For an inserted cell, the ids of the cells above it, the nearest first. */
+	readonly above: readonly string[];
+	/** Which run made it. */
+	readonly made: { readonly run: string; readonly model: string };
+}
+
+/** A change that was written. */
+export interface Written {
+	readonly change: CellWrite;
+	/** The cell before the change, and its position. */
+	readonly json: { readonly metadata?: Readonly<Record<string, unknown>> };
+	readonly index: number;
+	/** Whether the notebook was then read to be as the change says. */
+	readonly isThere: boolean;
+}
+
 /** An output of a run: an element in it, and the run's key, for an output in a separate view. */
 export interface RunOutput {
 	readonly element: Element;
@@ -44,11 +69,30 @@ export interface Stage {
 	setVersions(place: RunOutput, versions: Versions): void;
 }
 
+/** The cells of a notebook, which is named by its context. `press` is as in `Lab`. */
+export interface NotebookCells {
+	/**
+	 * Cells in the notebook format: those with these numbers, or an outline of all. Null if the notebook is not open here or
+	 * has no cell with the id `own`. `notebook_tools/open_notebook.py` describes them.
+	 */
+	readCells(notebook: object | null, own: string, only: readonly number[] | null): readonly object[] | null;
+	/** The source of a cell; null if there is none with that id. */
+	sourceNow(notebook: object | null, id: string): string | null;
+	/** Writes changes, each as one undo step; null for a cell that is no longer as it was. */
+	write(notebook: object | null, changes: readonly CellWrite[], press: UIEvent): readonly (Written | null)[];
+	/** Reverses changes; false for a cell that has been changed since. */
+	takeBack(notebook: object | null, written: readonly Written[], press: UIEvent): readonly boolean[];
+	/** Scrolls to a cell and marks it. */
+	showCell(notebook: object | null, id: string): boolean;
+	/** Runs all these cells in this order, or none. */
+	runCells(notebook: object | null, ids: readonly string[], press: UIEvent): boolean;
+}
+
 /**
  * Methods with a `press` need the user's event that caused them, and do nothing unless it is recent and trusted. They
  * return false if the notebook is read-only or no open notebook contains the output.
  */
-export interface Lab {
+export interface Lab extends NotebookCells {
 	readonly version: number;
 	/** The path of the notebook that contains the output. */
 	path(place: RunOutput): string | null;

@@ -22,10 +22,26 @@ export interface WidgetModule {
 	readonly Panel: new () => Panel;
 }
 
+interface Undoable {
+	/** Yjs's; null in a notebook that has one for all cells. */
+	readonly undoManager?: { stopCapturing(): void } | null;
+}
+
+export interface SharedCell extends Undoable {
+	getId(): string;
+	getSource(): string;
+	setSource(source: string): void;
+	setMetadata(name: string, value: unknown): void;
+	deleteMetadata(name: string): void;
+	transact(change: () => void): void;
+	toJSON(): { metadata?: Record<string, unknown> };
+}
+
 export interface Cell {
 	readonly node: HTMLElement;
 	readonly model: {
-		readonly sharedModel: { getId(): string; getSource(): string; setSource(source: string): void };
+		readonly type: string;
+		readonly sharedModel: SharedCell;
 		readonly outputs?: {
 			readonly length?: number;
 			get?(index: number): { readonly data: Readonly<Record<string, unknown>> };
@@ -51,9 +67,12 @@ export interface Notebook {
 	readonly model: {
 		readonly readOnly: boolean;
 		readonly dirty: boolean;
-		readonly sharedModel: { insertCells(index: number, cells: readonly object[]): unknown };
+		readonly sharedModel: Undoable & {
+			insertCells(index: number, cells: readonly object[]): unknown;
+			deleteCell(index: number): void;
+		};
 	} | null;
-	scrollToItem(index: number): Promise<void>;
+	scrollToItem(index: number, align?: "center"): Promise<void>;
 }
 
 /** An open notebook, which may have several panels. */

@@ -29,6 +29,9 @@ export type ToolErrorCode =
 	| "STOPPED"
 	| "NOT_A_CALL";
 export type BoundKind = "value" | "function" | "filled";
+export type CellAction = "change" | "insert" | "delete" | "withdrawn";
+export type CellKind = "code" | "markdown" | "raw";
+export type Decision = "accepted" | "refused" | "open";
 
 export interface Usage {
 	input: number;
@@ -263,6 +266,21 @@ export interface BoundName {
 	kind: BoundKind;
 }
 
+export interface CellChange {
+	id: string;
+	action: CellAction;
+	cell_id: string;
+	number: number;
+	kind: CellKind;
+	before: string;
+	after: string;
+}
+
+export interface Decided {
+	change: string;
+	decision: Decision;
+}
+
 export interface Meta {
 	key: string;
 	name: string;
@@ -283,6 +301,8 @@ export interface Meta {
 	bound: BoundName[];
 	connected: boolean;
 	undone: string[];
+	reviewable: boolean;
+	decided: Decided[];
 	numbers: AnswerNumber[];
 	numbers_note: string;
 	suggestions: string[][];

@@ -42,6 +42,15 @@ export interface CheckMessage {
 	selectors?: string[];
 }
 
+/** Asks for cells of the notebook; every window that has the cell `own` answers with the command `notebook`. */
+export interface NotebookMessage {
+	kind: "notebook";
+	request_id: string;
+	own: string;
+	/** The numbers of the cells; null for an outline of all. */
+	only: number[] | null;
+}
+
 /** A message to a view of a bound page; `bind/messages.ts` has its forms. */
 export interface BoundMessage {
 	kind: "bound";
@@ -64,6 +73,7 @@ export type FromKernel =
 	| RunningCodeMessage
 	| CheckMessage
 	| BoundMessage
+	| NotebookMessage
 	| Answer
 	| Refusal;
 
@@ -82,6 +92,8 @@ export type CommandName =
 	| "undo_python"
 	| "cells"
 	| "keep"
+	| "notebook"
+	| "decide"
 	| "verify"
 	| "result"
 	| "element"

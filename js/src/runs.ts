@@ -1,7 +1,7 @@
 // All runs on this page, whether on screen or not: batches in, states out.
 
 import { PageLink } from "./bind/link.ts";
-import type { NotebookContext } from "./cells.ts";
+import { labExtension, type NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
 import {
 	type Batch,
@@ -10,6 +10,7 @@ import {
 	type FromKernel,
 	KernelLink,
 	type LostRun,
+	type NotebookMessage,
 	type ReadyMessage,
 	type Send,
 } from "./protocol.ts";
@@ -361,6 +362,10 @@ export class Runs {
 			this.#link.receive(message);
 			return;
 		}
+		if (message.kind === "notebook") {
+			this.#readCells(message);
+			return;
+		}
 		if (message.kind === "batch" && message.meta) {
 			this.#byId.set(message.run_id, this.get(message.meta.key));
 			this.#names.add(message.meta.name);
@@ -370,7 +375,19 @@ export class Runs {
 		else this.#ask(message.run_id);
 	}
 
-	#route(run: RunEntry, message: Exclude<FromKernel, { kind: "answer" }>): void {
+	/** Answers with cells of the notebook, unless the message is about another one. */
+	#readCells({ request_id, own, only }: NotebookMessage): void {
+		const lab = labExtension();
+		if (!lab || !this.notebook) {
+			const error = "this page has no access to the notebook's cells";
+			void this.#link.command("notebook", { request_id, error });
+			return;
+		}
+		const cells = lab.readCells(this.notebook, own, only);
+		if (cells) void this.#link.command("notebook", { request_id, cells });
+	}
+
+	#route(run: RunEntry, message: Exclude<FromKernel, { kind: "answer" | "notebook" }>): void {
 		switch (message.kind) {
 			case "check":
 				if (message.window === this.#link.window) this.onCheck(run, message);

@@ -15,6 +15,8 @@ export const META: Meta = {
 	undone: [],
 	bound: [],
 	connected: false,
+	reviewable: false,
+	decided: [],
 	network: false,
 	digest: null,
 	failed_check: "",

@@ -17,11 +17,14 @@ from agent_nb.engine.approval import Answer
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import Scope
+from agent_nb.notebook.notebook_tools.open_notebook import open_notebook
+from agent_nb.notebook.notebook_tools.proposals import proposals
 from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.session import settings
 from agent_nb.pages.page_check import ViewerUnavailableError
 from agent_nb.render import bundle
 from agent_nb.run.cells import Cells
+from agent_nb.run.protocol import Decision
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
@@ -60,6 +63,19 @@ class CallCommand(PageCommand):
 
 class UnderWayCommand(PageCommand):
     """Asks for the active runs of a reloaded window. It is about no run: the hub answers it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotebookCommand(PageCommand):
+    """The cells that the kernel has asked for. It is about no run: the hub delivers it."""
+
+    request_id: str
+    cells: Any = None
+    error: str = ""
+
+    def deliver(self) -> Json:
+        open_notebook.receive(self.request_id, self.cells, self.error)
+        return {}
 
 
 class HelloCommand(PageCommand):
@@ -256,6 +272,24 @@ class UndoPythonCommand(PageCommand):
         return {"text": text}
 
 
+@dataclass(frozen=True, kw_only=True)
+class DecideCommand(PageCommand):
+    """The user accepts or refuses changes of cells, or takes that back."""
+
+    changes: tuple[str, ...]
+    decision: Decision
+
+    def run(self, run: LiveRun) -> Json:
+        """Return what the page writes. Only the kernel that made the changes has it."""
+        if not run.stream.meta.reviewable:
+            raise ConfigError("This run was loaded or replayed. Run its cell again to change the notebook.")
+        model = run.finished_result(self.number).model
+        decided = proposals.decide(self.changes, self.decision, self.client)
+        run.stream.set_decided(dict.fromkeys(self.changes, self.decision))
+        made = {"run": run.id, "model": model}
+        return {"changes": [proposed.to_write() for proposed in decided], "made": made}
+
+
 class ResultCommand(PageCommand):
     def run(self, run: LiveRun) -> Json:
         """Return the frozen result to one window only: in a shared notebook, two would write it twice."""
@@ -315,6 +349,8 @@ COMMANDS: dict[str, type[PageCommand]] = {
     "undo_python": UndoPythonCommand,
     "result": ResultCommand,
     "preview_report": PreviewReportCommand,
+    "notebook": NotebookCommand,
+    "decide": DecideCommand,
     "bound": BoundCommand,
 }
 

@@ -24,6 +24,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.live.commands import (
     HelloCommand,
+    NotebookCommand,
     PageCommand,
     ResyncCommand,
     UnderWayCommand,
@@ -31,6 +32,7 @@ from agent_nb.notebook.live.commands import (
 )
 from agent_nb.notebook.live.live_run import LiveRun
 from agent_nb.notebook.live.open_questions import InvalidArgsError
+from agent_nb.notebook.notebook_tools.open_notebook import open_notebook
 from agent_nb.notebook.session import HUBS
 from agent_nb.pages.page_check import PageConsole
 from agent_nb.render import first_frame
@@ -61,6 +63,7 @@ class Hub:
         self._thread = threading.get_ident()
         self._runs: dict[str, LiveRun] = {}
         self._open()
+        open_notebook.send = self.send
         if _CHANNEL:
             self._listener = _listen(self.receive)
 
@@ -146,6 +149,8 @@ class Hub:
             command = read_command(content)
             if isinstance(command, UnderWayCommand):
                 result: Any = {"runs": self._active_runs(command.client)}
+            elif isinstance(command, NotebookCommand):
+                result = command.deliver()
             else:
                 run = self._find(command)
                 result = command.run(run)

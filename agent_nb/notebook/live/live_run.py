@@ -5,7 +5,7 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -29,7 +29,7 @@ from agent_nb.pages.element_look import ElementRequest
 from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.pages.preview import TooLargeError, assembled
 from agent_nb.render.summary import ready_line, run_digest, uncomputed_note
-from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names
+from agent_nb.run.protocol import JOINED_SECONDS, Decided, Decision, Encoder, Meta, Ready, bound_names
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
 
@@ -170,6 +170,13 @@ class RunStream:
         self.meta = replace(self.meta, undone=(*self.meta.undone, *undone))
         self.send_all()
 
+    def set_decided(self, decisions: Mapping[str, Decision]) -> None:
+        """Record decisions about changes of cells, and inform all pages."""
+        earlier = [row for row in self.meta.decided if row.change not in decisions]
+        newer = [Decided(change=change, decision=decision) for change, decision in decisions.items()]
+        self.meta = replace(self.meta, decided=(*earlier, *newer))
+        self.send_all()
+
     def set_running_code(self, variants: tuple[int, ...]) -> None:
         self.meta = replace(self.meta, running_code=variants)
         self._send({"kind": "running_code", "run_id": self.run_id, "variants": list(variants)})
@@ -234,6 +241,7 @@ class LiveRun:
             network=network,
             running_code=handle.running_code,
             connected=store_of(handle.id, 0) is not None,
+            reviewable=not handle.settings.get("replayed"),
         )
         stream = RunStream(handle.id, handle.events, meta, send)
         run = cls(stream, handle=handle)

@@ -1,5 +1,6 @@
 """Tab completion candidates: options, models, variables, runs and paths, each with a short help text."""
 
+import itertools
 import re
 import textwrap
 import types
@@ -97,7 +98,9 @@ def _models() -> list[Candidate]:
 
 
 def _tools(session: Session) -> list[Candidate]:
-    from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+    from agent_nb.notebook.kernel_tools import KERNEL
+    from agent_nb.notebook.magic.tool_groups import tool_groups
+    from agent_nb.notebook.notebook_tools.tools import NOTEBOOK
 
     candidates = []
     for name, value in user_names(session.shell).items():
@@ -106,7 +109,9 @@ def _tools(session: Session) -> list[Candidate]:
         elif isinstance(value, types.FunctionType) and value.__module__ == "__main__":
             candidates.append((name, "function"))
     candidates.append((KERNEL, "all tools for the notebook's variables"))
-    candidates += [(tool.name, brief(tool.spec.description)) for tool in kernel_tools(session.shell)]
+    candidates.append((NOTEBOOK, "all tools for the notebook's cells"))
+    tools = itertools.chain(*tool_groups(session).values())
+    candidates += [(tool.name, brief(tool.spec.description)) for tool in tools]
     if (session.home / ".mcp.json").exists():  # importing the module is too slow for Tab
         from agent_nb.notebook.magic.mcp import read_servers
 

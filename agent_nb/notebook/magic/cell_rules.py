@@ -1,9 +1,7 @@
 """The combined plugin rules for a cell. They can only tighten the user's settings."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from agent_nb.core.errors import ConfigError
@@ -15,16 +13,12 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.start import Prepared
 from agent_nb.files import Files
 from agent_nb.notebook.front_end import cell_message
-from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+from agent_nb.notebook.magic.tool_groups import tool_groups
+from agent_nb.notebook.notebook_tools.saved_cells import notebook_file
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
 from agent_nb.providers import full_name
 from agent_nb.run import Run
-
-_SUFFIX = ".ipynb"
-_VS_CODE = "__vsc_ipynb_file__"
-_JUPYTER = "JPY_SESSION_NAME"
-"""Environment variable that Jupyter's server sets when it starts the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,28 +121,16 @@ def notebook_of(session: Session) -> Notebook:
     runs = {name: value for name, value in values if isinstance(value, Run)}
     return Notebook(
         folder=session.home,
-        file=_notebook_file(session),
+        file=notebook_file(session),
         magic=session.defaults.magic_name,
         runs=runs,
         edits=tuple(_edits(session, runs)),
         families={
             family: [tool.name for tool in tools]
-            for family, tools in {KERNEL: kernel_tools(session.shell), **TOOLS}.items()
+            for family, tools in {**tool_groups(session), **TOOLS}.items()
         },
         ended=tuple(session.ended),
     )
-
-
-def _notebook_file(session: Session) -> Path | None:
-    """The notebook's file; None if unknown: not every host reports it, and it may have been renamed."""
-    name = session.namespace.get(_VS_CODE) or os.environ.get(_JUPYTER, "")
-    if not isinstance(name, str) or not name.endswith(_SUFFIX):
-        return None
-    try:
-        files = [path for path in (Path(name), session.home / Path(name).name) if path.is_file()]
-    except (OSError, ValueError):  # not a valid file name
-        return None
-    return files[0] if files else None
 
 
 def cell_tags(shell: Any) -> Sequence[str]:

@@ -8,8 +8,8 @@ from agent_nb.acp.known import states as agent_states
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.engine.cost import SESSION, ModelCosts
 from agent_nb.images.maker import EDITS, INPUTS, Studio
-from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, Rules, plugins, switch_off
 from agent_nb.providers import default_model_name, full_name
@@ -91,8 +91,8 @@ def list_tools(session: Session, arguments: str) -> Table:
     studio = studio_for_name(_default_model(session, CellRules.of(session, "run"))[0])
     user_tools = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
-    tools += [(tool, f"-t {KERNEL}") for tool in kernel_tools(session.shell)]
-    tools += [(tool, f"-t {family}") for family, members in TOOLS.items() for tool in members]
+    groups = {**tool_groups(session), **TOOLS}
+    tools += [(tool, f"-t {family}") for family, members in groups.items() for tool in members]
     tools += [(tool, f"-t {name}") for name, tool in user_tools.items()]
     tools += [(tool, f"-t {tool.origin}") for server in session.servers.values() for tool in server.tools]
     rows = [

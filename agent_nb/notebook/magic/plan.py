@@ -1,7 +1,7 @@
 """Turns a cell and its options into a run that is ready to start. Validates everything before anything is sent."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -23,7 +23,6 @@ from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.prepared import count_variants
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
-from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cassette_choice import CassetteChoice, check_network, choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
@@ -31,6 +30,7 @@ from agent_nb.notebook.magic.fix import fix_prompt
 from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
+from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.page.bindings import Bindings, bind, read_names
 from agent_nb.notebook.page.pages import BoundPage, BoundViewer, follow_variables, store_of
 from agent_nb.notebook.retry_cells import is_plain, line_options
@@ -87,7 +87,7 @@ class CellInput:
     def replay(self, server_tools: Sequence[Tool]) -> CellPlan | None:
         """The plan that plays a cassette of this request; None if there is none."""
         options, cassette = self.options, self.cassette
-        tools = _tools(options.tools, self.session, server_tools)
+        tools = self._tools(server_tools)
 
         def prepare(provider: Provider) -> list[Prepared]:
             return self._prepare(self._agent(provider, tools, self.settings))
@@ -111,7 +111,7 @@ class CellInput:
         if options.pace is not None and not any(map(is_demo, names)):
             raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
         settings = replace(self.settings, limits=self.rules.limits(self.settings.limits, names))
-        tools = _tools(options.tools, session, server_tools).without(self.rules.without_tools)
+        tools = self._tools(server_tools).without(self.rules.without_tools)
         models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
         agent = self._agent(models[0], tools, settings).with_cell(self.source, options.variables)
         if cassette.mode == "record":
@@ -119,6 +119,10 @@ class CellInput:
         prepared = self._prepare(agent, models=models, variants=options.variants)
         data_names = known_names(user_names(session.shell)) if settings.data else ()
         return self._plan([item.pointing_at(self.prompt.elements, data_names) for item in prepared], note)
+
+    def _tools(self, server_tools: Sequence[Tool]) -> Toolbox:
+        groups = tool_groups(self.session, schema_only=bool(self.settings.data))
+        return _tools(self.options.tools, self.session.namespace, groups, server_tools)
 
     def _agent(self, provider: Provider, tools: Toolbox, settings: RunSettings) -> Agent:
         approve = _read_rules(self.options.approve, self.session.defaults.approve)
@@ -388,27 +392,32 @@ def _part(reference: str) -> tuple[str, int | None, int | None]:
     return name, variant, moment
 
 
-def _tools(names: Iterable[str], session: Session, server_tools: Sequence[Tool]) -> Toolbox:
-    """The built-in tools plus the named ones: variables, kernel tools, plugin tools and server tools.
+def _tools(
+    names: Iterable[str],
+    namespace: dict[str, Any],
+    groups: Mapping[str, Sequence[Tool]],
+    server_tools: Sequence[Tool],
+) -> Toolbox:
+    """The built-in tools plus the named ones: variables, tools for the notebook, plugin tools and server tools.
 
-    A variable overrides a kernel tool of the same name.
+    A variable overrides a tool for the notebook of the same name.
     """
     tools: list[Tool | Callable[..., Any]] = []
-    kernel: dict[str, Tool] = {}
+    packaged: dict[str, Tool] = {}
     for name in (name for name in names if not is_server(name)):
         plugin_tools = [tool for family in TOOLS for tool in TOOLS[family] if name in (family, tool.name)]
-        own_tools = [tool for tool in kernel_tools(session.shell) if name in (KERNEL, tool.name)]
-        if (own_tools or plugin_tools) and not callable(session.namespace.get(name)):
-            kernel |= {tool.name: tool for tool in own_tools}
+        own_tools = [tool for group in groups for tool in groups[group] if name in (group, tool.name)]
+        if (own_tools or plugin_tools) and not callable(namespace.get(name)):
+            packaged |= {tool.name: tool for tool in own_tools}
             tools += [] if own_tools else plugin_tools
             continue
-        value = lookup(name, session.namespace)
+        value = lookup(name, namespace)
         if not callable(value):
             raise UsageError(
                 f"`{name}` is of type {type(value).__name__}, not a tool. Decorate a function with @tool."
             )
         tools.append(value)
-    return Toolbox.default([*tools, *kernel.values(), *server_tools])
+    return Toolbox.default([*tools, *packaged.values(), *server_tools])
 
 
 def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:

@@ -20,7 +20,7 @@ _PAIR = re.compile(
     rf"(?P<before>[\"'])(?P<name>\w[\w.\-]*+)(?P<sign>[\"'],(?:\s*[\"']?\w{{1,20}}[\"']?\s*[:=])?\s*)(?P<text>{_QUOTED})"
 )
 """A name and the text after it: `["api_key", "..."]`, `{"name": "api_key", "value": "..."}`."""
-_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 def recent_cells(shell: Any, values: Collection[str]) -> Iterator[str]:
@@ -31,7 +31,7 @@ def recent_cells(shell: Any, values: Collection[str]) -> Iterator[str]:
         output = mask_named("\n".join(text_outputs(shell, number)), values)
         source = mask_named(sources[number], values)
         traceback = failures.get(number, {}).get("traceback", ())
-        error = mask_named(_COLOUR.sub("", "\n".join(traceback)), values)
+        error = mask_named(COLOUR.sub("", "\n".join(traceback)), values)
         block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
         for title, text in (("Output", output), ("Error", error)):
             block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""

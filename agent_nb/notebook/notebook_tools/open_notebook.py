@@ -1,0 +1,90 @@
+"""The open notebook: the kernel asks the page for its cells, and the page asks the JupyterLab extension.
+
+    cells = await open_notebook.cells(own)             # all, as an outline: first lines, kinds of output
+    cells = await open_notebook.cells(own, [3, 4])     # these numbers, with their sources and outputs
+
+`own` is the id of the cell that runs (`front_end.cell_id`). `NotOpenError` says why there is no answer: no page, no
+extension, or another notebook. `saved_cells.py` is the fallback, and `cells.py` describes cells to the model.
+
+    kernel to page   {kind: "notebook", request_id, own, only: null | [3, 4]}          to all windows
+    page to kernel   command "notebook" {request_id, ok: true, cells: [...]} or {request_id, ok: false, error}
+
+Every window that has the cell `own` answers, and the first answer counts. A cell is in the notebook format, with
+`number` added (from 1). The page cuts long texts, leaves out large images (their data is then empty), and sends of an
+outline only the first characters of each source and the media types of outputs: `js/lab/notebook.ts`.
+
+A change is written by the page after a press, never by the kernel: `proposals.py`.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+from agent_nb._base.wire import Json
+from agent_nb.notebook.notebook_tools.cells import NotebookCell, read_notebook_cells
+
+FIRST_ANSWER = 3.0
+"""Seconds to wait for a page that has never answered: it may still be loading the widget, or there is none."""
+ANSWER = 20.0
+INTERVAL = 0.5
+"""Seconds between two requests to a page that has never answered."""
+NO_PAGE = "no page with agent_nb's JupyterLab extension shows this notebook"
+
+
+class NotOpenError(Exception):
+    """The open notebook cannot be read, as the message states."""
+
+
+class OpenNotebook:
+    """Asks the pages of this kernel for cells. The hub connects it."""
+
+    def __init__(self) -> None:
+        self.send: Callable[[Json], None] | None = None
+        """Sends a message to all windows; None before the hub exists."""
+        self._ids = count(1)
+        self._waiting: dict[str, asyncio.Future[Any]] = {}
+        self._has_answered = self._is_silent = False
+
+    async def cells(self, own: str, only: Sequence[int] | None = None) -> list[NotebookCell]:
+        """The cells with these numbers, or an outline of all; raises `NotOpenError`."""
+        if self.send is None or not own:
+            raise NotOpenError(NO_PAGE)
+        request_id = str(next(self._ids))
+        answer = self._waiting[request_id] = asyncio.get_running_loop().create_future()
+        message = {"kind": "notebook", "request_id": request_id, "own": own, "only": only and [*only]}
+        try:
+            return read_notebook_cells(await self._ask(message, answer))
+        except TimeoutError:
+            self._is_silent = not self._has_answered
+            raise NotOpenError(NO_PAGE) from None
+        finally:
+            del self._waiting[request_id]
+
+    async def _ask(self, message: Json, answer: "asyncio.Future[Any]") -> Any:
+        assert self.send is not None
+        self.send(message)
+        if self._has_answered:
+            return await asyncio.wait_for(answer, ANSWER)
+        patience = INTERVAL if self._is_silent else FIRST_ANSWER
+        for _ in range(int(patience / INTERVAL) - 1):
+            with contextlib.suppress(TimeoutError):
+                return await asyncio.wait_for(asyncio.shield(answer), INTERVAL)
+            self.send(message)
+        return await asyncio.wait_for(answer, INTERVAL)
+
+    def receive(self, request_id: str, cells: Any, error: str) -> None:
+        """Take the answer of a window. Later ones are ignored."""
+        self._has_answered = True
+        answer = self._waiting.get(request_id)
+        if answer is None or answer.done():
+            return
+        if error:
+            answer.set_exception(NotOpenError(error[:200]))
+        else:
+            answer.set_result(cells)
+
+
+open_notebook = OpenNotebook()
+"""That of this kernel."""

@@ -1,0 +1,52 @@
+"""The saved notebook, for front ends that cannot tell their cells: Colab, VS Code, nbclient, a terminal."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from agent_nb._base.atomic import read_file
+from agent_nb._base.wire import parse_json
+from agent_nb.notebook.notebook_tools.cells import NotebookCell, read_notebook_cells
+from agent_nb.notebook.session import Session
+
+MAX_BYTES = 100_000_000
+_SUFFIX = ".ipynb"
+_VS_CODE = "__vsc_ipynb_file__"
+_JUPYTER = "JPY_SESSION_NAME"
+"""Environment variable that Jupyter's server sets when it starts the kernel."""
+
+
+class SavedCells(NamedTuple):
+    cells: list[NotebookCell]
+    time: str
+    """When the file was written: `14:03`, or with the date if that was not today."""
+
+
+def notebook_file(session: Session) -> Path | None:
+    """The notebook's file; None if unknown: not every host reports it, and it may have been renamed."""
+    name = session.namespace.get(_VS_CODE) or os.environ.get(_JUPYTER, "")
+    if not isinstance(name, str) or not name.endswith(_SUFFIX):
+        return None
+    try:
+        files = [path for path in (Path(name), session.home / Path(name).name) if path.is_file()]
+    except (OSError, ValueError):  # not a valid file name
+        return None
+    return files[0] if files else None
+
+
+def saved_cells(session: Session) -> SavedCells | None:
+    """The cells of the saved notebook; None if its file is unknown or cannot be read. Call it off the loop."""
+    path = notebook_file(session)
+    try:
+        if path is None:
+            return None
+        written = datetime.fromtimestamp(path.stat().st_mtime)
+        notebook = parse_json(read_file(path, MAX_BYTES))
+    except OSError:
+        return None
+    if not isinstance(notebook, dict):
+        return None
+    is_today = written.date() == datetime.now().date()
+    time = written.strftime("%H:%M" if is_today else "%d %B %Y, %H:%M")
+    return SavedCells(read_notebook_cells(notebook.get("cells")), time)

@@ -1,0 +1,264 @@
+"""`list_cells` and `read_cells`, and the tools that offer changes: `change_cell`, `insert_cell`, `delete_cell`."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Any
+
+from agent_nb._base.constants import CHANGE_TYPE
+from agent_nb._base.secrets import MASK, own_values
+from agent_nb._base.text import fenced
+from agent_nb._base.threads import off_loop
+from agent_nb._base.wire import Json, to_wire
+from agent_nb.core.errors import ToolError
+from agent_nb.core.messages import ToolSpec
+from agent_nb.files.cell_changes import CellChange
+from agent_nb.notebook.front_end import cell_id
+from agent_nb.notebook.notebook_tools.cells import NotebookCell, describe_cells, find_cells, outline
+from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
+from agent_nb.notebook.notebook_tools.proposals import Proposal
+from agent_nb.notebook.notebook_tools.saved_cells import saved_cells
+from agent_nb.notebook.session import Session
+from agent_nb.notebook.values.cells import mask_named
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.file_tools import SHORT_FILE, apply_edit, nearest_lines
+from agent_nb.tools.function import to_output
+from agent_nb.tools.schema import described, tool_spec
+
+NOTEBOOK = "notebook"
+MOST_ABOVE = 50
+"""Cells above a new one that can stand in for the nearest, if that is deleted before the change is accepted."""
+_REVIEW = " Nothing in the notebook changes: the person reviews each change and accepts or refuses it."
+_CELL = described("string", "The cell's id, as `list_cells` shows it.")
+LIST_CELLS = tool_spec(
+    "list_cells",
+    "List the cells of the person's notebook: number, id, kind, whether it has run, first line, and kinds of output."
+    " Reads only. Secrets are masked.",
+    {},
+)
+READ_CELLS = tool_spec(
+    "read_cells",
+    "Read cells of the person's notebook: source, text outputs, errors, and figures as images. Reads only. Secrets are"
+    " masked.",
+    {
+        "cells": described(
+            "array",
+            "Ids, numbers, or ranges of numbers such as 3-7.",
+            items={"type": "string"},
+            minItems=1,
+        )
+    },
+    required=("cells",),
+)
+CHANGE_CELL = tool_spec(
+    "change_cell",
+    "Offer a change of a cell: replace exact text in its source." + _REVIEW,
+    {
+        "cell": _CELL,
+        "old": described("string", "Text to replace, exactly as in the cell; empty for an empty cell."),
+        "new": described("string", "The replacement."),
+    },
+    required=("cell", "old", "new"),
+)
+INSERT_CELL = tool_spec(
+    "insert_cell",
+    "Offer a new cell." + _REVIEW,
+    {
+        "after": described(
+            "string", "The id of the cell above it; `top` for none. By default the cell of this run."
+        ),
+        "kind": described("string", "By default code.", enum=["code", "markdown"]),
+        "source": described("string", "Its whole text."),
+    },
+    required=("source",),
+)
+DELETE_CELL = tool_spec(
+    "delete_cell", "Offer to delete a cell." + _REVIEW, {"cell": _CELL}, required=("cell",)
+)
+
+
+def notebook_tools(session: Session, *, schema_only: bool = False) -> tuple[Tool, ...]:
+    """Tools for the notebook of the cell that runs now. With `schema_only`, sources and outputs are not read."""
+    tools = _NotebookTools(session, schema_only)
+    return (
+        _tool(LIST_CELLS, tools.list_cells, "list the cells"),
+        _tool(READ_CELLS, tools.read_cells, "read cells"),
+        _tool(CHANGE_CELL, tools.change_cell, "change cell"),
+        _tool(INSERT_CELL, tools.insert_cell, "insert a cell"),
+        _tool(DELETE_CELL, tools.delete_cell, "delete cell"),
+    )
+
+
+def _tool(spec: ToolSpec, run: Callable[[Json, ToolContext], Any], title: str) -> Tool:
+    def title_of(args: Json) -> str:
+        names = args.get("cells") or [args.get("cell", "")]
+        return f"{title} {', '.join(names)}".strip()
+
+    return Tool(spec=spec, run=run, packaged=True, title=title_of)
+
+
+class _NotebookTools:
+    """The tools of one run. Its variants share them, and each has a proposal of its own."""
+
+    def __init__(self, session: Session, schema_only: bool) -> None:
+        self._session, self._schema_only = session, schema_only
+        self._own = cell_id(session.shell)
+        self._proposals: defaultdict[int, Proposal] = defaultdict(Proposal)
+
+    async def list_cells(self, args: Json, context: ToolContext) -> ToolOutput:
+        cells, note = await self._cells()
+        counts = Counter(cell.kind for cell in cells)
+        text = await off_loop(lambda: outline(cells, self._own, own_values()))
+        return ToolOutput(
+            text=f"{note}{text}",
+            summary=", ".join(f"{count} {kind}" for kind, count in counts.items()) or "no cells",
+            schema=tuple(f"[{cell.number}] {cell.kind}\n" for cell in cells) or ("no cells",),
+        )
+
+    async def read_cells(self, args: Json, context: ToolContext) -> ToolOutput:
+        self._check_values()
+        cells, note = await self._cells()
+        numbers = [cell.number for cell in find_cells(cells, args["cells"])]
+        chosen = (
+            [cell for cell in cells if cell.number in numbers] if note else await self._read_open(numbers)
+        )
+        description = await off_loop(lambda: describe_cells(chosen, own_values()))
+        images = to_output([*description.images]) if description.images else ToolOutput(text="")
+        return ToolOutput(
+            text=f"{note}{description.text}",
+            summary=f"{len(chosen)} cells" if len(chosen) != 1 else f"cell {chosen[0].number}",
+            images=images.images,
+            outputs=images.outputs,
+        )
+
+    async def change_cell(self, args: Json, context: ToolContext) -> ToolOutput:
+        self._check_values()
+        proposal, secrets = self._proposals[context.variant], await off_loop(own_values)
+        _check_text(args["new"], secrets)
+        offered = proposal.find(args["cell"])
+        if offered and offered.action == "insert":
+            change = proposal.revise(offered.cell_id, lambda text: _edited(text, args, "the new cell"))
+            return _output(change, secrets)
+        cell = await self._writable(args["cell"])
+        # A cell that the user has edited since is no longer the one that the earlier change was about.
+        is_same = offered and offered.action == "change" and offered.before == cell.source
+        after = _edited(offered.after if offered and is_same else cell.source, args, f"cell {cell.number}")
+        if after == cell.source:
+            return _output(proposal.withdraw(cell.id), secrets) if offered else _no_change(cell)
+        change = proposal.offer("change", cell.id, cell.number, cell.kind, (cell.source, after))
+        return _output(change, secrets)
+
+    async def insert_cell(self, args: Json, context: ToolContext) -> ToolOutput:
+        proposal, secrets = self._proposals[context.variant], await off_loop(own_values)
+        _check_text(args["source"], secrets)
+        cells = await self._open_cells()
+        after = args.get("after") or self._own
+        new = proposal.find(after)
+        number = new.number if new and new.action == "insert" else 0
+        if after != "top" and not number:
+            number = _find_one(cells, after).number
+        above = [cell.id for cell in reversed(cells[:number]) if cell.id][:MOST_ABOVE]
+        change = proposal.insert(above, number, args.get("kind", "code"), args["source"])
+        return _output(change, secrets)
+
+    async def delete_cell(self, args: Json, context: ToolContext) -> ToolOutput:
+        proposal, secrets = self._proposals[context.variant], await off_loop(own_values)
+        offered = proposal.find(args["cell"])
+        if offered and offered.action == "insert":
+            return _output(proposal.withdraw(offered.cell_id), secrets)
+        self._check_values()
+        cell = await self._writable(args["cell"])
+        change = proposal.offer("delete", cell.id, cell.number, cell.kind, (cell.source, ""))
+        return _output(change, secrets)
+
+    def _check_values(self) -> None:
+        if self._schema_only:
+            raise ToolError(
+                "This run sends no values, and cells have values in them.",
+                hint="`list_cells` gives numbers and kinds.",
+            )
+
+    async def _cells(self) -> tuple[list[NotebookCell], str]:
+        """The cells of the open notebook, or of the saved one with a note for the model."""
+        try:
+            return await open_notebook.cells(self._own), ""
+        except NotOpenError as error:
+            saved = await off_loop(saved_cells, self._session)
+            if saved is None:
+                raise ToolError(
+                    f"The notebook cannot be read: {error}, and its file is not known.",
+                    hint="Ask the person to paste the cell.",
+                ) from None
+        return saved.cells, f"The notebook as saved at {saved.time}; later changes are not in it.\n"
+
+    async def _read_open(self, numbers: Sequence[int]) -> list[NotebookCell]:
+        try:
+            return await open_notebook.cells(self._own, numbers)
+        except NotOpenError as error:
+            raise ToolError(f"The notebook was closed meanwhile: {error}.") from None
+
+    async def _open_cells(self) -> list[NotebookCell]:
+        try:
+            return await open_notebook.cells(self._own)
+        except NotOpenError as error:
+            raise ToolError(
+                f"Changes of cells cannot be offered here: {error}.",
+                hint="Show the new code in your answer instead.",
+            ) from None
+
+    async def _writable(self, name: str) -> NotebookCell:
+        """The cell with that id as it is now, complete; raises `ToolError` if it must not be changed."""
+        cell = _find_one(await self._open_cells(), name)
+        if cell.id == self._own:
+            raise ToolError("That is the cell of this run, which cannot change itself.")
+        now = await self._read_open([cell.number])
+        if len(now) != 1 or now[0].id != cell.id or now[0].is_cut:
+            raise ToolError(f"Cell {cell.number} cannot be changed: it was moved just now, or is too long.")
+        return now[0]
+
+
+def _find_one(cells: Sequence[NotebookCell], name: str) -> NotebookCell:
+    """The cell with that id. A number is not enough: it changes as soon as a cell is inserted above."""
+    cell = next((cell for cell in cells if cell.id == name), None)
+    if cell is None:
+        numbered = next((cell for cell in cells if str(cell.number) == name and cell.id), None)
+        hint = f"Cell {name} has the id {numbered.id}." if numbered else "`list_cells` has the ids."
+        raise ToolError(f"There is no cell with the id {name[:80]!r}.", hint=hint)
+    return cell
+
+
+def _check_text(text: str, secrets: Collection[str]) -> None:
+    """Refuse masks, which would replace the user's secret, and secrets, which the review could not show."""
+    if MASK in mask_named(text, secrets):
+        raise ToolError(
+            f"The new text has a secret in it, or {MASK} in place of one.",
+            hint="Leave such lines out of `old` and `new`, and read secrets from the environment.",
+        )
+
+
+def _edited(text: str, args: Json, place: str) -> str:
+    if not args["old"] and not text.strip():
+        return str(args["new"])
+    return apply_edit(text, args, place, _now)
+
+
+def _now(text: str, old: str) -> str:
+    return f"The cell now:\n{fenced(text)}" if len(text) < SHORT_FILE else nearest_lines(text, old)
+
+
+def _no_change(cell: NotebookCell) -> ToolOutput:
+    raise ToolError(f"This does not change cell {cell.number}.", hint="Give a `new` that differs from `old`.")
+
+
+def _output(change: CellChange, secrets: Collection[str]) -> ToolOutput:
+    before, after = mask_named(change.before, secrets), mask_named(change.after, secrets)
+    masked = replace(change, before=before, after=after)
+    if change.action == "withdrawn":
+        bundle, text = {CHANGE_TYPE: to_wire(masked)}, "Withdrawn: the proposal leaves that cell as it is."
+    else:
+        bundle = {CHANGE_TYPE: to_wire(masked), "text/x-diff": masked.diff}
+        new = f" Its id will be {change.cell_id}." if change.action == "insert" else ""
+        text = f"Offered: {change.title}.{new} The person has not accepted it yet.\n{masked.diff}"
+    return ToolOutput(
+        text=text, summary=text.partition(".")[0], outputs=(bundle,), schema=(f"Offered: {change.title}.",)
+    )

@@ -1,0 +1,232 @@
+// The cells of an open notebook: reads them for the kernel, and writes the changes that the user accepts.
+//
+// A notebook may come from someone else: its ids, metadata and outputs are only copied as text, and bounded.
+
+import { indexOf, isPress, isWritable } from "./cells.ts";
+import type { CellWrite, NotebookCells, Written } from "./interface.ts";
+import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
+
+/** Characters of a source, of a source in the outline, of one text output, and of one figure in base64. */
+const [MOST_SOURCE, MOST_LINE, MOST_TEXT, MOST_FIGURE] = [100_000, 300, 20_000, 4_000_000];
+/** Characters of all outputs in one answer. */
+const MOST_OUTPUTS = 12_000_000;
+/** Outputs of a cell, and cells of an outline. */
+const [MOST_PARTS, MOST_CELLS] = [100, 5_000];
+const TEXTS = ["text/plain", "text/markdown"];
+const FIGURES = ["image/png", "image/jpeg"];
+const TAG = "agent";
+const MARKED = "anb-marked";
+const OLDER = "anb-older";
+
+type Json = Readonly<Record<string, unknown>>;
+type Actions = NotebookModule["NotebookActions"];
+
+export function createNotebookCells(tracker: Tracker, actions: Actions): NotebookCells {
+	actions.executionScheduled.connect((_, { cell }) => cell.node.querySelector(`.${OLDER}`)?.remove());
+	const find = (notebook: object | null): NotebookPanel | undefined =>
+		tracker.find(({ context }) => context === notebook);
+	const writable = (notebook: object | null, press: UIEvent): NotebookPanel | null => {
+		const panel = isPress(press) ? find(notebook) : undefined;
+		return panel && isWritable(panel) ? panel : null;
+	};
+	return {
+		readCells(notebook, own, only) {
+			const cells = find(notebook)?.content.widgets ?? [];
+			if (indexOf(cells, own) < 0) return null;
+			if (!only) return cells.slice(0, MOST_CELLS).map((cell, index) => outlineOf(cell, index + 1));
+			const room = { left: MOST_OUTPUTS };
+			return only.flatMap((number) => {
+				const cell = cells[number - 1];
+				return cell ? [wholeOf(cell, number, room)] : [];
+			});
+		},
+
+		sourceNow: (notebook, id) => cellOf(find(notebook), id)?.model.sharedModel.getSource() ?? null,
+
+		write(notebook, changes, press) {
+			const panel = writable(notebook, press);
+			return changes.map((change) => (panel ? write(panel, change) : null));
+		},
+
+		takeBack(notebook, written, press) {
+			const panel = writable(notebook, press);
+			return written.map((change) => panel !== null && takeBack(panel, change));
+		},
+
+		showCell(notebook, id) {
+			const panel = find(notebook);
+			const cell = cellOf(panel, id);
+			if (!panel || !cell) return false;
+			for (const { node } of panel.content.widgets) node.classList.toggle(MARKED, node === cell.node);
+			panel.content.activeCellIndex = panel.content.widgets.indexOf(cell);
+			void panel.content.scrollToItem(panel.content.activeCellIndex, "center").catch(() => undefined);
+			return true;
+		},
+
+		runCells(notebook, ids, press) {
+			const panel = writable(notebook, press);
+			const cells = ids.flatMap((id) => cellOf(panel, id) ?? []);
+			if (!panel || cells.length < ids.length) return false;
+			panel.content.mode = "command";
+			void actions.runCells(panel.content, cells, panel.sessionContext);
+			return true;
+		},
+	};
+}
+
+/** The cell with an id; none if two cells have it. */
+function cellOf(panel: NotebookPanel | null | undefined, id: string): Cell | undefined {
+	const cells = panel?.content.widgets.filter(({ model }) => model.sharedModel.getId() === id) ?? [];
+	return cells.length === 1 ? cells[0] : undefined;
+}
+
+function outputsOf(cell: Cell): Json[] {
+	return ((cell.model.outputs?.toJSON() ?? []) as Json[]).slice(0, MOST_PARTS);
+}
+
+function baseOf({ model }: Cell, number: number, most: number): Json {
+	const source = model.sharedModel.getSource();
+	return {
+		number,
+		id: model.sharedModel.getId().slice(0, 100),
+		cell_type: model.type,
+		source: source.slice(0, most),
+		cut: source.length > most,
+		execution_count: model.executionCount ?? null,
+	};
+}
+
+function outlineOf(cell: Cell, number: number): Json {
+	const outputs = outputsOf(cell).map(({ output_type, data }) => ({
+		output_type,
+		...(data ? { data: Object.fromEntries(Object.keys(data).map((kind) => [kind.slice(0, 100), ""])) } : {}),
+	}));
+	return { ...baseOf(cell, number, MOST_LINE), outputs };
+}
+
+/** A cell with its outputs, as far as there is room for them. */
+function wholeOf(cell: Cell, number: number, room: { left: number }): Json {
+	const take = (value: unknown, most: number): string => {
+		const text = joined(value);
+		const cut = text.length > most ? `${text.slice(0, most)}…` : text;
+		if (cut.length > room.left) return "";
+		room.left -= cut.length;
+		return cut;
+	};
+	const outputs = outputsOf(cell).map(({ output_type, text, ename, evalue, traceback, data }) => {
+		if (output_type === "stream") return { output_type, text: take(text, MOST_TEXT) };
+		if (output_type === "error") {
+			const lines = Array.isArray(traceback) ? traceback.join("\n") : "";
+			return {
+				output_type,
+				ename: take(ename, 200),
+				evalue: take(evalue, 2000),
+				traceback: [take(lines, MOST_TEXT)],
+			};
+		}
+		const parts = Object.entries((data ?? {}) as Json).map(([kind, value]) => {
+			if (FIGURES.includes(kind))
+				return [kind, joined(value).length > MOST_FIGURE ? "" : take(value, MOST_FIGURE)];
+			return [kind.slice(0, 100), TEXTS.includes(kind) ? take(value, MOST_TEXT) : ""];
+		});
+		return { output_type, data: Object.fromEntries(parts) };
+	});
+	return { ...baseOf(cell, number, MOST_SOURCE), outputs };
+}
+
+/** A text, which the notebook format may store as a list of lines. */
+function joined(value: unknown): string {
+	return Array.isArray(value) ? value.join("") : typeof value === "string" ? value : "";
+}
+
+/** Writes a change unless the cell is no longer as it was, and reads it back; null if nothing was written. */
+function write(panel: NotebookPanel, change: CellWrite): Written | null {
+	const shared = panel.content.model?.sharedModel;
+	if (!shared) return null;
+	if (change.action === "insert") return insert(panel, change);
+	const cell = cellOf(panel, change.cell_id);
+	if (!cell || cell.model.sharedModel.getSource() !== change.before) return null;
+	const { sharedModel } = cell.model;
+	const json = sharedModel.toJSON();
+	const index = panel.content.widgets.indexOf(cell);
+	if (change.action === "delete") {
+		// A notebook without cells gets a new one, which would not be part of the change.
+		if (panel.content.widgets.length === 1) return null;
+		alone(shared, () => shared.deleteCell(index));
+		return { change, json, index, isThere: !cellOf(panel, change.cell_id) };
+	}
+	alone(sharedModel, () =>
+		sharedModel.transact(() => {
+			sharedModel.setSource(change.after);
+			sharedModel.setMetadata("agent_nb", { ...change.made, kind: "changed" });
+			sharedModel.setMetadata("tags", tagged(json.metadata?.tags));
+		}),
+	);
+	markOlder(cell);
+	return { change, json, index, isThere: sharedModel.getSource() === change.after };
+}
+
+function insert(panel: NotebookPanel, change: CellWrite): Written | null {
+	const shared = panel.content.model?.sharedModel;
+	const above = change.above.map((id) => cellOf(panel, id)).find((cell) => cell !== undefined);
+	if (!shared || cellOf(panel, change.cell_id) || (!above && change.above.length)) return null;
+	const index = above ? panel.content.widgets.indexOf(above) + 1 : 0;
+	const json = {
+		id: change.cell_id,
+		cell_type: change.kind,
+		source: change.after,
+		metadata: { agent_nb: { ...change.made, kind: "inserted" }, tags: [TAG] },
+	};
+	alone(shared, () => shared.insertCells(index, [json]));
+	const there = cellOf(panel, change.cell_id)?.model.sharedModel.getSource();
+	return { change, json, index, isThere: there === change.after };
+}
+
+/** Reverses a change if the cell is still as the change left it. */
+function takeBack(panel: NotebookPanel, { change, json, index }: Written): boolean {
+	const shared = panel.content.model?.sharedModel;
+	const cell = cellOf(panel, change.cell_id);
+	if (!shared || (cell?.model.sharedModel.getSource() ?? "") !== change.after) return false;
+	if (change.action === "delete") {
+		if (cell) return false;
+		alone(shared, () => shared.insertCells(Math.min(index, panel.content.widgets.length), [json]));
+	} else if (!cell) return false;
+	else if (change.action === "insert") {
+		alone(shared, () => shared.deleteCell(panel.content.widgets.indexOf(cell)));
+	} else {
+		const { sharedModel } = cell.model;
+		const { agent_nb, tags } = json.metadata ?? {};
+		alone(sharedModel, () =>
+			sharedModel.transact(() => {
+				sharedModel.setSource(change.before);
+				for (const [name, value] of Object.entries({ agent_nb, tags })) {
+					if (value === undefined) sharedModel.deleteMetadata(name);
+					else sharedModel.setMetadata(name, value);
+				}
+			}),
+		);
+		cell.node.querySelector(`.${OLDER}`)?.remove();
+	}
+	return true;
+}
+
+/** Makes a change one undo step: by default, Yjs joins it with others of the same half second. */
+function alone(model: { readonly undoManager?: { stopCapturing(): void } | null }, change: () => void): void {
+	model.undoManager?.stopCapturing();
+	change();
+	model.undoManager?.stopCapturing();
+}
+
+function tagged(tags: unknown): string[] {
+	const known = Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [];
+	return [...new Set([...known, TAG])];
+}
+
+/** Marks the outputs of a changed cell, until it is run. */
+function markOlder({ node, model }: Cell): void {
+	if (!model.outputs?.length || node.querySelector(`.${OLDER}`)) return;
+	const line = document.createElement("div");
+	line.className = OLDER;
+	line.textContent = "Older output: the cell has been changed since it ran";
+	node.querySelector(".jp-Cell-outputWrapper, .jp-Cell-outputArea")?.before(line);
+}
