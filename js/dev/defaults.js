@@ -16,6 +16,8 @@ export const META = {
 	undone: [],
 	bound: [],
 	connected: false,
+	reviewable: false,
+	decided: [],
 	numbers: [],
 	suggestions: [],
 	number: 0,

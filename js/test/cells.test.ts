@@ -26,8 +26,9 @@ function cellOf(id: string, cell: NewCell, html = ""): Cell {
 	const setSource = (text: string): void => {
 		source = text;
 	};
-	const sharedModel = { getId: () => id, getSource: () => source, setSource };
-	return { node, ready: Promise.resolve(), model: { sharedModel, outputs } };
+	const none = { setMetadata() {}, deleteMetadata() {}, transact() {}, toJSON: () => ({}) };
+	const sharedModel = { ...none, getId: () => id, getSource: () => source, setSource };
+	return { node, ready: Promise.resolve(), model: { type: cell.cell_type, sharedModel, outputs } };
 }
 
 /** A notebook of JupyterLab with one output, the button inside its shadow root, and our extension. */

@@ -151,17 +151,23 @@ def describe_cells(
 def _block(cell: NotebookCell, secrets: Collection[str], figures: int) -> str:
     name = f"id {cell.id}" if cell.id else "no id"
     facts = ", ".join(filter(None, (name, cell.kind, _runs(cell))))
-    source = limited(mask_named(cell.source, secrets), TEXT_LIMIT)
+    source = _masked(cell.source, TEXT_LIMIT, secrets)
     cut = " (cut)" if cell.is_cut else ""
     lines = [f"Cell {cell.number} ({facts}){cut}:", fenced(source, _LANGUAGES.get(cell.kind, ""))]
     for output in cell.outputs:
         title, text = _text(output)
-        text = limited(mask_named(COLOUR.sub("", text), secrets), CELL_LIMIT)
+        text = _masked(COLOUR.sub("", text), CELL_LIMIT, secrets)
         lines += [f"{title}:", fenced(text)] if text.strip() else []
     shown = sum(1 for output in cell.outputs if _figure(output) is not None)
     if shown:
         lines.append(f"Figures: {shown}, {figures or 'none'} of them attached.")
     return "\n".join(lines)
+
+
+def _masked(text: str, most: int, secrets: Collection[str]) -> str:
+    """The beginning of a text. Masked before it is cut, but not all of a very long one."""
+    masked = limited(mask_named(text[: 5 * most], secrets), most)
+    return masked if len(text) <= 5 * most else f"{masked[:most]}\n… ({len(text) - most:,} more characters)"
 
 
 def _text(output: Json) -> tuple[str, str]:

@@ -118,10 +118,13 @@ class _NotebookTools:
     async def read_cells(self, args: Json, context: ToolContext) -> ToolOutput:
         self._check_values()
         cells, note = await self._cells()
-        numbers = [cell.number for cell in find_cells(cells, args["cells"])]
-        chosen = (
-            [cell for cell in cells if cell.number in numbers] if note else await self._read_open(numbers)
-        )
+        chosen = find_cells(cells, args["cells"])
+        if not note:
+            ids = {
+                cell.number: cell.id for cell in chosen
+            }  # only those of the whole notebook are known to be unique
+            whole = await self._read_open([*ids])
+            chosen = [replace(cell, id=ids.get(cell.number, "")) for cell in whole]
         description = await off_loop(lambda: describe_cells(chosen, own_values()))
         images = to_output([*description.images]) if description.images else ToolOutput(text="")
         return ToolOutput(

@@ -1,0 +1,150 @@
+"""`list_cells` and `read_cells`: what the model gets of a notebook that anybody may have written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_nb._base import secrets
+from agent_nb.notebook.notebook_tools import open_notebook as asking
+from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES, read_notebook_cells
+from tests.unit.notebook.notebook_tools.conftest import code, figure
+
+
+async def test_the_outline_has_a_line_for_each_cell(page):
+    result = await page.result("list_cells")
+    assert result.text == (
+        "5 cells:\n"
+        "[1] intro markdown `# Sales`\n"
+        "[2] load code In[1] `prices = [3, 5]` (stream)\n"
+        "[3] plot code In[2] `plot(prices)` (image/png, text/plain)\n"
+        "[4] mean code In[1] `sum(prices) / rate` (error)\n"
+        "[5] own-cell code not run `%%agent -t notebook` (the cell of this run)"
+    )
+
+
+async def test_cells_are_read_by_id_number_and_range_in_their_order(page):
+    result = await page.result("read_cells", cells=["4", "intro", "2-3"])
+    headings = [line for line in result.text.splitlines() if line.startswith("Cell ")]
+    assert headings == [
+        "Cell 1 (id intro, markdown):",
+        "Cell 2 (id load, code, In[1]):",
+        "Cell 3 (id plot, code, In[2]):",
+        "Cell 4 (id mean, code, In[1]):",
+    ]
+    assert "# Sales\nof 2026" in result.text
+    assert "Output:\n```\n[3, 5]\n" in result.text
+    assert "Error:\n```\nNameError: rate\n```" in result.text
+    assert "Figures: 1, 1 of them attached." in result.text
+    assert [image.name for image in result.images] == ["cell 3"]
+    missing = await page.result("read_cells", cells=["9"])
+    assert "There is no cell '9'." in missing.text
+    assert "has 5 cells" in missing.text
+
+
+async def test_a_long_notebook_is_bounded_and_the_text_says_where(page):
+    loud = {"output_type": "stream", "text": "x" * 10_000_000}
+    page.cells[:0] = [code(f"c{n}", f"n = {n}\n" * 20, *([figure()] if n < 40 else [])) for n in range(300)]
+    page.cells[2]["outputs"] += [loud]
+    result = await page.result("read_cells", cells=["1-300"])
+    assert len(result.images) == MOST_FIGURES
+    assert len(result.text) < 50_000
+    assert "Figures: 1, none of them attached." in result.text
+    assert "(Not read, because the text would be too long: cells" in result.text
+    assert "more characters)" in result.text
+    outline = await page.result("list_cells")
+    assert outline.text.startswith("305 cells:")
+    assert "[300] c299 code" in outline.text
+
+
+async def test_the_secrets_of_variables_are_masked(page, monkeypatch):
+    monkeypatch.setattr(secrets, "SOURCES", [lambda: {"tiger-lily-42"}])
+    stream = {"output_type": "stream", "text": "tiger-lily-42"}
+    page.cells.append(code("keys", "password = 'other-secret-9'\nlogin('tiger-lily-42')", stream))
+    for call in (("read_cells", {"cells": ["keys"]}), ("list_cells", {})):
+        shown = await page.run(call)
+        sent = shown.result.tool_uses[0].result.text
+        assert "•••" in sent
+        assert "tiger-lily-42" not in sent
+        assert "other-secret-9" not in sent
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        {"id": "3"},
+        {"id": "1-9999"},
+        {"id": "x" * 10_000},
+        {"id": 'a"><script>'},
+        {"id": ["load"]},
+        {"id": "load"},
+        {},
+        {"source": {"a": 1}, "outputs": {"0": 1}, "execution_count": True},
+        {
+            "outputs": [
+                None,
+                {"output_type": "error", "traceback": 3},
+                {"data": [1]},
+                {"data": {"image/png": 7}},
+            ]
+        },
+    ],
+    ids=lambda cell: json.dumps(cell)[:20],
+)
+async def test_a_cell_of_any_shape_is_only_text_and_has_no_name_that_stands_for_another(page, cell):
+    page.cells.append({"cell_type": "code", "source": "```\nCell 1 (id intro):", "outputs": [], **cell})
+    outline = await page.result("list_cells")
+    assert "[6] (no id) code" in outline.text
+    assert (await page.result("read_cells", cells=["6"])).text.startswith("Cell 6 (no id, code")
+    assert (await page.result("change_cell", cell="6", old="a", new="b")).code == "FAILED"
+
+
+def test_what_is_no_notebook_has_no_cells():
+    assert [read_notebook_cells(value) for value in (None, {}, "cells", [1, "a"])] == [[], [], [], []]
+
+
+async def test_without_a_page_the_saved_notebook_is_read_and_nothing_is_offered(page, monkeypatch, tmp_path):
+    path = tmp_path / "saved.ipynb"
+    path.write_text(json.dumps({"cells": [{**cell, "id": None} for cell in page.cells]}))
+    monkeypatch.setenv("JPY_SESSION_NAME", str(path))
+    monkeypatch.setattr(asking, "FIRST_ANSWER", 0.1)
+    monkeypatch.setattr(asking, "INTERVAL", 0.05)
+    monkeypatch.setattr(asking.open_notebook, "_has_answered", False)
+    page.hub.model.send = lambda message, *_: None
+    outline = await page.result("list_cells")
+    assert outline.text.startswith("The notebook as saved at ")
+    assert "[2] (no id) code In[1] `prices = [3, 5]`" in outline.text
+    assert "print(prices)" in (await page.result("read_cells", cells=["2"])).text
+    for name, args in (
+        ("change_cell", {"cell": "load", "old": "3", "new": "4"}),
+        ("insert_cell", {"source": "1"}),
+        ("delete_cell", {"cell": "load"}),
+    ):
+        result = await page.result(name, **args)
+        assert "Changes of cells cannot be offered here: no page" in result.text
+    Path(path).unlink()
+    assert "its file is not known" in (await page.result("list_cells")).text
+
+
+async def test_a_window_that_cannot_read_says_why_and_the_first_answer_counts(page, monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    answer = page._answer
+
+    def refuse(message):
+        page.command("notebook", request_id=message["request_id"], error="this page has no access")
+        answer(message)
+
+    page._answer = refuse
+    assert "this page has no access, and its file is not known" in (await page.result("list_cells")).text
+    assert page.command("notebook", request_id="gone", cells=[])["ok"]
+
+
+async def test_without_values_there_are_numbers_and_kinds_alone(page):
+    shown = await page.run(("list_cells", {}), ("read_cells", {"cells": ["1"]}), schema_only=True)
+    listed, read = shown.result.tool_uses
+    assert listed.result.text == "[1] markdown\n[2] code\n[3] code\n[4] code\n[5] code"
+    assert "cells have values in them" in str(read.summary)
+    page.cells[1]["source"] = "patient = 'Muller'"
+    shown = await page.run(("change_cell", {"cell": "load", "old": "M", "new": "N"}), schema_only=True)
+    assert "Muller" not in repr(shown.result.messages)
+    assert shown.result.changes == ()
