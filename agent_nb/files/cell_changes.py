@@ -10,7 +10,7 @@ from agent_nb.core.events import ToolFinished
 from agent_nb.files.diffs import unified_diff
 
 CellAction = Literal["change", "insert", "delete", "withdrawn"]
-CellKind = Literal["code", "markdown", "raw"]
+CellType = Literal["code", "markdown", "raw"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class CellChange:
     """The cell's id in its notebook. An inserted cell gets this id."""
     number: int
     """The cell's number when the change was offered, from 1; for an inserted cell, that of the cell above, or 0."""
-    kind: CellKind = "code"
+    kind: CellType = "code"
     before: str = ""
     after: str = ""
 

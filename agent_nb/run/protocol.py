@@ -22,7 +22,7 @@ JOINED_SECONDS = 0.1
 """Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
 LONGEST_ARGUMENT = 500
 """Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
-Decision = Literal["accepted", "refused", "open"]
+ChangeDecision = Literal["accepted", "refused", "open"]
 """`open` takes a decision back."""
 ESTIMATE_INTERVAL = 1.0
 """Minimum seconds between usage estimates."""
@@ -60,7 +60,7 @@ class Decided:
 
     change: str
     """The change's id."""
-    decision: Decision
+    decision: ChangeDecision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

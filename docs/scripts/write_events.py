@@ -10,8 +10,8 @@ from agent_nb.core import errors, events, messages
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.events import ENDINGS, Tone
 from agent_nb.core.run_settings import BoundKind
-from agent_nb.files.cell_changes import CellAction, CellChange, CellKind
-from agent_nb.run.protocol import BoundName, Decided, Decision, Fix, Meta, Ready, Repeat
+from agent_nb.files.cell_changes import CellAction, CellChange, CellType
+from agent_nb.run.protocol import BoundName, ChangeDecision, Decided, Fix, Meta, Ready, Repeat
 from agent_nb.run.supported_numbers import AnswerNumber
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
@@ -33,8 +33,8 @@ ALIASES = {
     "ToolErrorCode": errors.ToolErrorCode,
     "BoundKind": BoundKind,
     "CellAction": CellAction,
-    "CellKind": CellKind,
-    "Decision": Decision,
+    "CellType": CellType,
+    "ChangeDecision": ChangeDecision,
 }
 PLAIN: dict[Any, str] = {str: "string", int: "number", float: "number", bool: "boolean", bytes: "string"}
 PLAIN[Any] = "unknown"

@@ -1,7 +1,7 @@
 // The extension's API for the widget, which finds it on the window and checks its version.
 
 import type { CellSource } from "../src/cell-source.ts";
-import type { CellAction, CellKind } from "../src/events.ts";
+import type { CellAction, CellType } from "../src/events.ts";
 import type { Versions } from "../src/history.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
@@ -36,7 +36,7 @@ export interface CellWrite {
 	readonly id: string;
 	readonly action: CellAction;
 	readonly cell_id: string;
-	readonly kind: CellKind;
+	readonly kind: CellType;
 	readonly before: string;
 	readonly after: CellSource;
 	/** For an inserted cell, the ids of the cells above it, the nearest first. */

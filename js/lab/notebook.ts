@@ -2,6 +2,7 @@
 //
 // A notebook may come from someone else: its ids, metadata and outputs are only copied as text, and bounded.
 
+import type { Json } from "../src/events.ts";
 import { indexOf, isPress, isWritable } from "./cells.ts";
 import type { CellWrite, NotebookCells, Written } from "./interface.ts";
 import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
@@ -18,7 +19,6 @@ const TAG = "agent";
 const MARKED = "anb-marked";
 const OLDER = "anb-older";
 
-type Json = Readonly<Record<string, unknown>>;
 type Actions = NotebookModule["NotebookActions"];
 
 export function createNotebookCells(tracker: Tracker, actions: Actions): NotebookCells {

@@ -30,8 +30,8 @@ export type ToolErrorCode =
 	| "NOT_A_CALL";
 export type BoundKind = "value" | "function" | "filled";
 export type CellAction = "change" | "insert" | "delete" | "withdrawn";
-export type CellKind = "code" | "markdown" | "raw";
-export type Decision = "accepted" | "refused" | "open";
+export type CellType = "code" | "markdown" | "raw";
+export type ChangeDecision = "accepted" | "refused" | "open";
 
 export interface Usage {
 	input: number;
@@ -271,14 +271,14 @@ export interface CellChange {
 	action: CellAction;
 	cell_id: string;
 	number: number;
-	kind: CellKind;
+	kind: CellType;
 	before: string;
 	after: string;
 }
 
 export interface Decided {
 	change: string;
-	decision: Decision;
+	decision: ChangeDecision;
 }
 
 export interface Meta {

@@ -24,7 +24,7 @@ from agent_nb.notebook.session import settings
 from agent_nb.pages.page_check import ViewerUnavailableError
 from agent_nb.render import bundle
 from agent_nb.run.cells import Cells
-from agent_nb.run.protocol import Decision
+from agent_nb.run.protocol import ChangeDecision
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
 
@@ -277,7 +277,7 @@ class DecideCommand(PageCommand):
     """The user accepts or refuses changes of cells, or takes that back."""
 
     changes: tuple[str, ...]
-    decision: Decision
+    decision: ChangeDecision
 
     def run(self, run: LiveRun) -> Json:
         """Return what the page writes. Only the kernel that made the changes has it."""

@@ -29,7 +29,7 @@ from agent_nb.pages.element_look import ElementRequest
 from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.pages.preview import TooLargeError, assembled
 from agent_nb.render.summary import ready_line, run_digest, uncomputed_note
-from agent_nb.run.protocol import JOINED_SECONDS, Decided, Decision, Encoder, Meta, Ready, bound_names
+from agent_nb.run.protocol import JOINED_SECONDS, ChangeDecision, Decided, Encoder, Meta, Ready, bound_names
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
 
@@ -170,7 +170,7 @@ class RunStream:
         self.meta = replace(self.meta, undone=(*self.meta.undone, *undone))
         self.send_all()
 
-    def set_decided(self, decisions: Mapping[str, Decision]) -> None:
+    def set_decided(self, decisions: Mapping[str, ChangeDecision]) -> None:
         """Record decisions about changes of cells, and inform all pages."""
         earlier = [row for row in self.meta.decided if row.change not in decisions]
         newer = [Decided(change=change, decision=decision) for change, decision in decisions.items()]

@@ -14,7 +14,7 @@ from agent_nb._base.text import fenced, printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image
-from agent_nb.files.cell_changes import CellKind
+from agent_nb.files.cell_changes import CellType
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.cells import COLOUR, mask_named
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, limited
@@ -37,7 +37,7 @@ class NotebookCell:
     """Its position in the notebook, from 1."""
     id: str
     """Empty if it has none that is valid, unique and not a number: then it can be read, but not changed."""
-    kind: CellKind
+    kind: CellType
     source: str
     count: int | None
     """The execution count; None if it has not run."""

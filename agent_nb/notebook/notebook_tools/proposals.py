@@ -11,8 +11,8 @@ from uuid import uuid4
 
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
-from agent_nb.files.cell_changes import CellAction, CellChange, CellKind
-from agent_nb.run.protocol import Decision
+from agent_nb.files.cell_changes import CellAction, CellChange, CellType
+from agent_nb.run.protocol import ChangeDecision
 
 MOST_CHANGES = 2_000
 """Changes to keep for decisions. A change beyond them is shown, and cannot be accepted."""
@@ -24,7 +24,7 @@ class ProposedChange:
     """With the real texts."""
     above: tuple[str, ...] = ()
     """For an inserted cell, the ids of the cells above it, the nearest first."""
-    decision: Decision = "open"
+    decision: ChangeDecision = "open"
     window: str = ""
     """The secret id of the window that decided."""
 
@@ -53,7 +53,7 @@ class Proposals:
         for oldest in list(self._by_id)[:-MOST_CHANGES]:
             del self._by_id[oldest]
 
-    def decide(self, ids: Sequence[str], decision: Decision, window: str) -> list[ProposedChange]:
+    def decide(self, ids: Sequence[str], decision: ChangeDecision, window: str) -> list[ProposedChange]:
         """Record a decision about all these changes, or about none; raises `ConfigError`.
 
         Only the window that has decided can take that back, with `open`.
@@ -85,7 +85,7 @@ class Proposal:
         return proposed.change if proposed else None
 
     def offer(
-        self, action: CellAction, cell_id: str, number: int, kind: CellKind, texts: tuple[str, str]
+        self, action: CellAction, cell_id: str, number: int, kind: CellType, texts: tuple[str, str]
     ) -> CellChange:
         """Offer a change of an existing cell, in place of the one offered before."""
         previous, (before, after) = self._changes.get(cell_id), texts
@@ -100,7 +100,7 @@ class Proposal:
         )
         return self._put(ProposedChange(change=change))
 
-    def insert(self, above: Sequence[str], number: int, kind: CellKind, source: str) -> CellChange:
+    def insert(self, above: Sequence[str], number: int, kind: CellType, source: str) -> CellChange:
         """Offer a new cell below these, the nearest first, and below those offered there before."""
         earlier = [
             proposed.change.cell_id
