@@ -32,7 +32,7 @@ _LANGUAGES = {"code": "python", "markdown": "markdown"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotebookCell:
+class CellContent:
     number: int
     """Its position in the notebook, from 1."""
     id: str
@@ -52,17 +52,17 @@ class DescribedCells:
     images: tuple[Image, ...]
 
 
-def read_notebook_cells(cells: Any) -> list[NotebookCell]:
+def read_notebook_cells(cells: Any) -> list[CellContent]:
     """Read cells in the notebook format. Anything that is not a cell is skipped, but counted."""
     read = [_cell(number, row) for number, row in enumerate(_list(cells), 1) if isinstance(row, dict)]
     uses = Counter(cell.id for cell in read)
     return [cell if uses[cell.id] == 1 else replace(cell, id="") for cell in read]
 
 
-def _cell(position: int, row: Json) -> NotebookCell:
+def _cell(position: int, row: Json) -> CellContent:
     name, kind, outputs = row.get("id"), row.get("cell_type"), row.get("outputs")
     is_id = isinstance(name, str) and _ID.fullmatch(name) and not _NUMBERS.fullmatch(name)
-    return NotebookCell(
+    return CellContent(
         number=_count(row.get("number")) or position,
         id=str(name) if is_id else "",
         kind="code" if kind == "code" else "markdown" if kind == "markdown" else "raw",
@@ -81,7 +81,7 @@ def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 < value < 10**9 else None
 
 
-def find_cells(cells: Sequence[NotebookCell], names: Iterable[str]) -> list[NotebookCell]:
+def find_cells(cells: Sequence[CellContent], names: Iterable[str]) -> list[CellContent]:
     """The cells with these ids, numbers or ranges of numbers, in the notebook's order; raises `ToolError`."""
     numbers: set[int] = set()
     for name in names:
@@ -97,7 +97,7 @@ def find_cells(cells: Sequence[NotebookCell], names: Iterable[str]) -> list[Note
     return [cell for cell in cells if cell.number in numbers]
 
 
-def outline(cells: Sequence[NotebookCell], own: str, secrets: Collection[str]) -> str:
+def outline(cells: Sequence[CellContent], own: str, secrets: Collection[str]) -> str:
     """One line per cell: number, id, kind, execution count, first line, kinds of output."""
     lines = [f"{len(cells)} cells:"]
     for cell in cells[:MOST_LISTED]:
@@ -116,7 +116,7 @@ def _first_line(source: str) -> str:
     return next((line for line in source[:10_000].splitlines() if line.strip()), "")
 
 
-def _runs(cell: NotebookCell) -> str:
+def _runs(cell: CellContent) -> str:
     return f"In[{cell.count}]" if cell.count else "not run" if cell.kind == "code" else ""
 
 
@@ -128,7 +128,7 @@ def _kinds(output: Json) -> Iterator[str]:
 
 
 def describe_cells(
-    cells: Sequence[NotebookCell], secrets: Collection[str], most: int = MOST_TEXT
+    cells: Sequence[CellContent], secrets: Collection[str], most: int = MOST_TEXT
 ) -> DescribedCells:
     """Sources, text outputs, errors and figures, with secrets masked. Call it off the loop.
 
@@ -148,7 +148,7 @@ def describe_cells(
     return DescribedCells("\n\n".join(blocks), tuple(images))
 
 
-def _block(cell: NotebookCell, secrets: Collection[str], figures: int) -> str:
+def _block(cell: CellContent, secrets: Collection[str], figures: int) -> str:
     name = f"id {cell.id}" if cell.id else "no id"
     facts = ", ".join(filter(None, (name, cell.kind, _runs(cell))))
     source = _masked(cell.source, TEXT_LIMIT, secrets)
@@ -193,7 +193,7 @@ def _figure(output: Json) -> str | None:
     return text_of(data[kinds[0]] or "") if kinds and isinstance(data, dict) else None
 
 
-def _images(cell: NotebookCell) -> Iterator[Image]:
+def _images(cell: CellContent) -> Iterator[Image]:
     figures = [figure for output in cell.outputs if (figure := _figure(output))]
     for number, figure in enumerate(figures, 1):
         name = f"cell {cell.number}" + (f", figure {number}" if len(figures) > 1 else "")

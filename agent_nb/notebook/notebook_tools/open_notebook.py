@@ -23,7 +23,7 @@ from itertools import count
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.notebook.notebook_tools.cells import NotebookCell, read_notebook_cells
+from agent_nb.notebook.notebook_tools.cells import CellContent, read_notebook_cells
 
 FIRST_ANSWER = 3.0
 """Seconds to wait for a page that has never answered: it may still be loading the widget, or there is none."""
@@ -47,7 +47,7 @@ class OpenNotebook:
         self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._has_answered = self._is_silent = False
 
-    async def cells(self, own: str, only: Sequence[int] | None = None) -> list[NotebookCell]:
+    async def cells(self, own: str, only: Sequence[int] | None = None) -> list[CellContent]:
         """The cells with these numbers, or an outline of all; raises `NotOpenError`."""
         if self.send is None or not own:
             raise NotOpenError(NO_PAGE)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.wire import parse_json
-from agent_nb.notebook.notebook_tools.cells import NotebookCell, read_notebook_cells
+from agent_nb.notebook.notebook_tools.cells import CellContent, read_notebook_cells
 from agent_nb.notebook.session import Session
 
 MAX_BYTES = 100_000_000
@@ -18,7 +18,7 @@ _JUPYTER = "JPY_SESSION_NAME"
 
 
 class SavedCells(NamedTuple):
-    cells: list[NotebookCell]
+    cells: list[CellContent]
     time: str
     """When the file was written: `14:03`, or with the date if that was not today."""
 

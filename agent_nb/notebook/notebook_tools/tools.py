@@ -14,7 +14,7 @@ from agent_nb.core.errors import ToolError
 from agent_nb.core.messages import ToolSpec
 from agent_nb.files.cell_changes import CellChange
 from agent_nb.notebook.front_end import cell_id
-from agent_nb.notebook.notebook_tools.cells import NotebookCell, describe_cells, find_cells, outline
+from agent_nb.notebook.notebook_tools.cells import CellContent, describe_cells, find_cells, outline
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
 from agent_nb.notebook.notebook_tools.proposals import Proposal
 from agent_nb.notebook.notebook_tools.saved_cells import saved_cells
@@ -181,7 +181,7 @@ class _NotebookTools:
                 hint="`list_cells` gives numbers and kinds.",
             )
 
-    async def _cells(self) -> tuple[list[NotebookCell], str]:
+    async def _cells(self) -> tuple[list[CellContent], str]:
         """The cells of the open notebook, or of the saved one with a note for the model."""
         try:
             return await open_notebook.cells(self._own), ""
@@ -194,13 +194,13 @@ class _NotebookTools:
                 ) from None
         return saved.cells, f"The notebook as saved at {saved.time}; later changes are not in it.\n"
 
-    async def _read_open(self, numbers: Sequence[int]) -> list[NotebookCell]:
+    async def _read_open(self, numbers: Sequence[int]) -> list[CellContent]:
         try:
             return await open_notebook.cells(self._own, numbers)
         except NotOpenError as error:
             raise ToolError(f"The notebook was closed meanwhile: {error}.") from None
 
-    async def _open_cells(self) -> list[NotebookCell]:
+    async def _open_cells(self) -> list[CellContent]:
         try:
             return await open_notebook.cells(self._own)
         except NotOpenError as error:
@@ -209,7 +209,7 @@ class _NotebookTools:
                 hint="Show the new code in your answer instead.",
             ) from None
 
-    async def _writable(self, name: str) -> NotebookCell:
+    async def _writable(self, name: str) -> CellContent:
         """The cell with that id as it is now, complete; raises `ToolError` if it must not be changed."""
         cell = _find_one(await self._open_cells(), name)
         if cell.id == self._own:
@@ -220,7 +220,7 @@ class _NotebookTools:
         return now[0]
 
 
-def _find_one(cells: Sequence[NotebookCell], name: str) -> NotebookCell:
+def _find_one(cells: Sequence[CellContent], name: str) -> CellContent:
     """The cell with that id. A number is not enough: it changes as soon as a cell is inserted above."""
     cell = next((cell for cell in cells if cell.id == name), None)
     if cell is None:
@@ -249,7 +249,7 @@ def _now(text: str, old: str) -> str:
     return f"The cell now:\n{fenced(text)}" if len(text) < SHORT_FILE else nearest_lines(text, old)
 
 
-def _no_change(cell: NotebookCell) -> ToolOutput:
+def _no_change(cell: CellContent) -> ToolOutput:
     raise ToolError(f"This does not change cell {cell.number}.", hint="Give a `new` that differs from `old`.")
 
 
