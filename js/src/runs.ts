@@ -1,5 +1,6 @@
 // All runs on this page, whether on screen or not: batches in, states out.
 
+import type { Written } from "../lab/interface.ts";
 import { PageLink } from "./bind/link.ts";
 import { labExtension, type NotebookContext } from "./cells.ts";
 import type { Meta, Ready } from "./events.ts";
@@ -40,6 +41,12 @@ export interface ElementPath {
 	file: string;
 }
 
+/** One press of Accept or Refuse in the tab "Notebook". */
+export interface Press {
+	readonly changes: readonly string[];
+	readonly written: readonly Written[];
+}
+
 /** A file as the kernel sends it: text, or bytes in base64. */
 export type Content = { media_type: string | null } & ({ text: string } | { base64: string });
 
@@ -58,6 +65,10 @@ export class RunEntry {
 	saved: readonly Record<string, string>[] = [];
 	/** The element that shows it; null while it is not on the page. */
 	surface: Element | null = null;
+	/** Presses of Accept and Refuse in this window, for Undo. */
+	readonly presses: Press[] = [];
+	/** Changes of cells that could not be written, because the cell had changed. */
+	readonly stale = new Set<string>();
 	/** Of several views, the one that reports the page's console. */
 	reporter: object | null = null;
 	readonly #link: KernelLink;
@@ -229,6 +240,8 @@ export class RunEntry {
 		if (this.state) this.#forsake(this.state.id);
 		this.#contents.clear();
 		this.#bound.clear();
+		this.presses.length = 0;
+		this.stale.clear();
 		this.#onScreen = true;
 		if (id !== this.#released) this.since = performance.timeOrigin + performance.now();
 		this.#released = "";

@@ -1,7 +1,8 @@
 // Selects the file and version in the result pane: the user's choice, else the newest page.
 
+import { changesOf } from "./changes.ts";
 import type { FileState, VariantState, Version } from "./state.ts";
-import type { Choices } from "./ui.ts";
+import type { Choices, Tab } from "./ui.ts";
 
 export interface ShownFile {
 	file: FileState;
@@ -85,6 +86,18 @@ export function fileAt(file: FileState, moment: number | null): ShownFile | null
 	const written = cut ? file.unfinished : moment === null ? file.draft : null;
 	const { text = null, epoch = null } = written ?? chosen ?? {};
 	return { file, version: chosen, text, live: written !== null && !cut, cut, epoch };
+}
+
+/** Whether there is a result beside the transcript: a page, an image, or changes of cells. */
+export function hasResult(state: VariantState): boolean {
+	return [...state.files.values()].some(canShow) || changesOf(state).length > 0;
+}
+
+/** The chosen tab. Without a page, changes of cells take the place of the preview. */
+export function shownTab({ tab }: Choices, state: VariantState): Tab {
+	const isEmpty = ![...state.files.values()].some(canShow);
+	if (tab === "preview" && isEmpty && changesOf(state).length) return "notebook";
+	return tab === "notebook" && !changesOf(state).length ? "preview" : tab;
 }
 
 export function versionLabel(version: Version | undefined): string {

@@ -5,7 +5,7 @@ import type { AnswerDraft } from "./questions.ts";
 import { load, store } from "./storage.ts";
 import type { Tape } from "./tape.ts";
 
-export type Tab = "preview" | "code" | "diff" | "console" | "files";
+export type Tab = "preview" | "code" | "diff" | "console" | "files" | "notebook";
 export type Device = "phone" | "tablet" | "full";
 /** Layout of several variants: one at a time, a grid, or side by side. */
 export type Arrangement = "one" | "grid" | "side";

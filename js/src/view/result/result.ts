@@ -1,10 +1,11 @@
 // The right pane: tabs, their panels, and the bar with the file name and its versions.
 
 import { copy, openInTab } from "../../actions.ts";
+import { changesOf } from "../../changes.ts";
 import { h, listen, setAttribute, setLabel, setText, type View } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import { createInspectButton } from "../../inspect/inspector.ts";
-import { presentFiles, shownFile, shownPage } from "../../shown.ts";
+import { presentFiles, shownFile, shownPage, shownTab } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { type Device, saveLayout, type Tab } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
@@ -16,6 +17,7 @@ import { createConsole } from "./console.ts";
 import { createDiff } from "./diff.ts";
 import { createFiles } from "./file-tree.ts";
 import { createPreview } from "./preview.ts";
+import { createProposal } from "./proposal.ts";
 import { createVersions } from "./versions.ts";
 
 const LABELS: Record<Tab, string> = {
@@ -24,6 +26,7 @@ const LABELS: Record<Tab, string> = {
 	diff: "Diff",
 	console: "Console",
 	files: "Files",
+	notebook: "Notebook",
 };
 const TABS = Object.entries(LABELS) as [Tab, string][];
 
@@ -37,6 +40,7 @@ export function createResult(context: Context) {
 		diff: createDiff(context),
 		console,
 		files: createFiles(context),
+		notebook: createProposal(context),
 	};
 	const inspect = createInspectButton(context, preview);
 	const tools = createTools(context, preview, inspect.element);
@@ -54,7 +58,7 @@ export function createResult(context: Context) {
 	return {
 		element,
 		update(snapshot: Snapshot) {
-			const { tab } = context.choices;
+			const tab = shownTab(context.choices, snapshot.state);
 			element.classList.toggle("wrap", context.choices.wrap);
 			tabs.update(snapshot.state);
 			tools.update(snapshot.state);
@@ -77,6 +81,7 @@ function createTabs(context: Context) {
 	);
 	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Result" }, ...tabs);
 
+	const visible = (): Tab[] => names.filter((_, index) => !tabs[index]?.hidden);
 	function choose(tab: Tab): void {
 		context.choices.tab = tab;
 		context.redraw();
@@ -86,7 +91,7 @@ function createTabs(context: Context) {
 		if (tab) choose(tab as Tab);
 	});
 	listen(element, "keydown", context.signal, (event) =>
-		rove(event, names, context.choices.tab, (tab) => {
+		rove(event, visible(), context.choices.tab, (tab) => {
 			choose(tab);
 			tabs[names.indexOf(tab)]?.focus();
 		}),
@@ -96,11 +101,15 @@ function createTabs(context: Context) {
 		element,
 		setErrors: (errors: number) => setCount(counts.get("console")!, errors, "err"),
 		update(state: VariantState) {
+			const shown = shownTab(context.choices, state);
 			for (const [index, button] of tabs.entries()) {
-				const on = names[index] === context.choices.tab;
+				const on = names[index] === shown;
 				setAttribute(button, "aria-selected", String(on));
 				setAttribute(button, "tabindex", on ? "0" : "-1");
 			}
+			const changes = changesOf(state).length;
+			tabs[names.indexOf("notebook")]!.hidden = changes === 0;
+			setCount(counts.get("notebook")!, changes);
 			const files = presentFiles(state).length;
 			const versions = shownFile(state, context.choices)?.file.versions ?? [];
 			setCount(counts.get("diff")!, versions.filter(({ number }) => number > 1).length);
@@ -157,7 +166,7 @@ function createTools(context: Context, preview: { reload(): void }, inspect: HTM
 	return {
 		elements: [inspect, devices.element, scheme, rule, reload, wrap, copyFile, open, fold, close],
 		update(state: VariantState) {
-			const { tab } = choices;
+			const tab = shownTab(choices, state);
 			const nothing = shownPage(state, choices) === null;
 			devices.element.hidden = scheme.hidden = rule.hidden = reload.hidden = tab !== "preview";
 			copyFile.hidden = wrap.hidden = tab !== "code" && tab !== "diff";

@@ -3,7 +3,7 @@
 import { currentState } from "../../actions.ts";
 import { h, icon, setText } from "../../dom.ts";
 import { plural, seconds } from "../../format.ts";
-import { canShow } from "../../shown.ts";
+import { hasResult } from "../../shown.ts";
 import { saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 
@@ -18,7 +18,7 @@ export function showAlone({ choices, redraw }: Context, alone: boolean): void {
 export function showPane(context: Context, pane: boolean): void {
 	const { choices, redraw } = context;
 	choices.pane = pane;
-	if (pane && ![...currentState(context).files.values()].some(canShow)) choices.tab = "code";
+	if (pane && !hasResult(currentState(context))) choices.tab = "code";
 	redraw();
 }
 
@@ -42,7 +42,9 @@ export function createFoldLine(context: Context) {
 		update({ state }: Snapshot, isSolo: boolean, alone: boolean, open: boolean) {
 			solo = isSolo;
 			expanded = !solo && !alone && open;
-			const whole = solo ? state.files.size === 0 : state.busy || context.choices.replay !== null;
+			const whole = solo
+				? state.files.size === 0 && !hasResult(state)
+				: state.busy || context.choices.replay !== null;
 			element.hidden = !alone && whole;
 			if (element.hidden) return;
 			const thought = sumOf(state.rows, (row) =>

@@ -1,7 +1,7 @@
 // One variant in full: its transcript beside its result.
 
 import { h, hasFocus, moveFocus } from "../../dom.ts";
-import { canShow } from "../../shown.ts";
+import { hasResult } from "../../shown.ts";
 import { EMPTY } from "../../state.ts";
 import { askingTitle } from "../../variants.ts";
 import type { BodyView, Context } from "../context.ts";
@@ -30,8 +30,7 @@ export function createSingle(context: Context): BodyView {
 			element.hidden =
 				isFitted(context) && state.rows.length === 0 && !state.error && !context.choices.replay;
 			const { replay } = context.choices;
-			const open =
-				context.choices.unfolded ?? (endedEarly(state) || ![...state.files.values()].some(canShow));
+			const open = context.choices.unfolded ?? (endedEarly(state) || !hasResult(state));
 			// A question is never folded away.
 			const alone = context.choices.alone && !solo && askingTitle(state) === null;
 			const hadFocus = hasFocus(fold.element);
@@ -47,10 +46,9 @@ export function createSingle(context: Context): BodyView {
 	};
 }
 
-/** Whether the transcript has the full width: there is no page or image yet, or the user chose it. */
+/** Whether the transcript has the full width: there is no result yet, or the user chose it. */
 export function isSolo({ run, choices }: Context): boolean {
-	const { files } = run.state?.variants.get(choices.variant) ?? EMPTY;
-	return !(choices.pane ?? [...files.values()].some(canShow));
+	return !(choices.pane ?? hasResult(run.state?.variants.get(choices.variant) ?? EMPTY));
 }
 
 /** Whether the frame is as high as its transcript: the variant has ended, and its result is hidden. */

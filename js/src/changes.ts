@@ -1,0 +1,35 @@
+// The changes of cells that a run offers, from the outputs of its tool calls.
+
+import type { CellChange } from "./events.ts";
+import type { VariantState } from "./state.ts";
+
+const CHANGE_TYPE = "application/vnd.agent-nb.change+json";
+
+const proposals = new WeakMap<VariantState["rows"], readonly CellChange[]>();
+
+/** The last change of each cell, in the order of the notebook. */
+export function changesOf({ rows }: VariantState): readonly CellChange[] {
+	const known = proposals.get(rows);
+	if (known) return known;
+	const bundles = rows.flatMap((row) => (row.kind === "tool" ? row.outputs : []));
+	const changes = bundles.map((bundle) => bundle[CHANGE_TYPE]).filter(isChange);
+	const last = new Map(changes.map((change) => [change.id, change]));
+	const offered = [...last.values()].filter(({ action }) => action !== "withdrawn");
+	const place = ({ number, action }: CellChange): number => number + (action === "insert" ? 0.5 : 0);
+	const sorted = offered.sort((a, b) => place(a) - place(b));
+	proposals.set(rows, sorted);
+	return sorted;
+}
+
+/** A run's file may come from someone else. */
+function isChange(value: unknown): value is CellChange {
+	const { id, action, cell_id, number, kind, before, after } = (value ?? {}) as CellChange;
+	const texts: unknown[] = [id, action, cell_id, kind, before, after];
+	return texts.every((text) => typeof text === "string") && typeof number === "number";
+}
+
+export function titleOf({ action, kind, number }: CellChange): string {
+	if (action !== "insert") return `Cell ${number}${action === "delete" ? ", deleted" : ""}`;
+	const name = kind === "markdown" ? "Markdown" : kind;
+	return `New ${name} cell ${number ? `below cell ${number}` : "at the top"}`;
+}

@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type CellWrite, LAB, type NotebookCells, VERSION, type Written } from "../lab/interface.ts";
+import type { Cell, NotebookModule, NotebookPanel, Tracker } from "../lab/jupyter.ts";
+import { createNotebookCells } from "../lab/notebook.ts";
+import type { CellChange } from "../src/events.ts";
+import widget from "../src/widget.ts";
+import { done, finished, script, started, tool, turn } from "./events.ts";
+import { Kernel, META, shadow, soon } from "./kernel.ts";
+
+const TYPE = "application/vnd.agent-nb.change+json";
+const CHANGE: CellChange = {
+	id: "c1",
+	action: "change",
+	cell_id: "mean",
+	number: 2,
+	kind: "code",
+	before: "a = 1",
+	after: "a = 2 # <img src=x onerror=alert(1)>",
+};
+
+let kernel: Kernel;
+let stop: () => void;
+let now: string | null;
+const write = vi.fn((_: unknown, changes: readonly CellWrite[]): (Written | null)[] =>
+	changes.map((change) => ({ change, json: {}, index: 0, isThere: true })),
+);
+const takeBack = vi.fn((_: unknown, written: readonly Written[]) => written.map(() => true));
+const runCells = vi.fn(() => true);
+
+beforeEach(() => {
+	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"><p>frozen</p></div></div>';
+	now = CHANGE.before;
+	const cells: Partial<NotebookCells> = { sourceNow: () => now, write, takeBack, runCells };
+	vi.stubGlobal(LAB as unknown as string, { version: VERSION, stage: () => null, setRuns() {}, ...cells });
+	kernel = new Kernel();
+	const context = { model: { readOnly: false, sharedModel: { cells: [] } } };
+	stop = widget.initialize({ model: Object.assign(kernel, { widget_manager: { context } }) as never });
+});
+
+afterEach(() => {
+	stop();
+	vi.unstubAllGlobals();
+	vi.clearAllMocks();
+});
+
+async function offer(changes: readonly unknown[] = [CHANGE], meta: object = { reviewable: true }) {
+	const outputs = changes.map((change) => ({ [TYPE]: change }));
+	kernel.batch(1, script(started, turn, tool(), done({ outputs }), finished()), {
+		meta: { ...META, ...meta },
+	});
+	kernel.say({
+		kind: "ready",
+		line: "",
+		files_name: null,
+		variant: 0,
+		picked: false,
+		paths: [],
+		digest: "d",
+	});
+	await soon();
+}
+
+const panel = (): HTMLElement => shadow().querySelector<HTMLElement>(".anb-proposal")!;
+const buttons = (): string[] => [...panel().querySelectorAll("button")].map((one) => one.textContent ?? "");
+
+async function press(label: string): Promise<void> {
+	[...panel().querySelectorAll("button")].find((one) => one.textContent === label)!.click();
+	await soon();
+}
+
+/** Answers the last decision, with the real texts. */
+async function answer(fields: object = {}): Promise<void> {
+	const made = { run: "r1", model: "demo:" };
+	const changes = [{ ...CHANGE, above: [], ...fields }];
+	kernel.answer(kernel.commands("decide").at(-1), { ok: true, changes, made });
+	await soon();
+}
+
+const decisions = (): unknown[] => kernel.commands("decide").map(({ decision }) => decision);
+
+describe("changes of cells", () => {
+	test("are shown whole and as text, and accepted with the kernel's texts", async () => {
+		await offer();
+		expect(panel().querySelector("img")).toBeNull();
+		expect(panel().textContent).toContain("onerror");
+		expect(buttons()).toEqual(["Accept all", "Accept and run", "Accept", "Refuse", "Show"]);
+		await press("Accept");
+		expect(write).not.toHaveBeenCalled();
+		await answer();
+		expect(write.mock.calls[0]?.[1]).toMatchObject([{ ...CHANGE, made: { run: "r1", model: "demo:" } }]);
+		expect(decisions()).toEqual(["accepted"]);
+		expect(runCells).not.toHaveBeenCalled();
+		await press("Undo");
+		expect(takeBack).toHaveBeenCalledOnce();
+		expect(decisions()).toEqual(["accepted", "open"]);
+	});
+
+	test.each([
+		["a cell that has changed since", { after: "a = 2" }, true],
+		["text with invisible characters", { after: "a = 2 \u202e" }, false],
+	])("are not written: %s", async (_, fields, fails) => {
+		if (fails) write.mockReturnValueOnce([null]);
+		await offer();
+		await press("Accept all");
+		now = "a = 3";
+		await answer(fields);
+		expect(decisions()).toEqual(["accepted", "open"]);
+		await answer();
+		expect(panel().textContent).toContain("The cell has changed since");
+		expect(panel().textContent).toContain("a = 3");
+		expect(buttons()).not.toContain("Accept");
+	});
+
+	test("are run only if they are shown whole", async () => {
+		await offer([{ ...CHANGE, after: "key = '•••'" }]);
+		await press("Accept and run");
+		now = "key = 'tiger'";
+		await answer({ after: now });
+		expect(write).toHaveBeenCalledOnce();
+		expect(runCells).not.toHaveBeenCalled();
+	});
+
+	test("of a loaded run, and those that another window has decided, are not offered", async () => {
+		await offer([CHANGE], { reviewable: false });
+		expect(buttons()).toEqual(["Show"]);
+		expect(panel().textContent).toContain("Run the cell again");
+		await offer([CHANGE], { reviewable: true, decided: [{ change: "c1", decision: "refused" }] });
+		expect(buttons()).toEqual(["Show"]);
+		expect(panel().textContent).toContain("Refused");
+	});
+
+	test("that a damaged file has are not shown, and the last of a cell counts", async () => {
+		const damaged = [null, 3, {}, { ...CHANGE, before: 1 }, { ...CHANGE, number: "2" }];
+		await offer([
+			...damaged,
+			CHANGE,
+			{ ...CHANGE, after: "last" },
+			{ ...CHANGE, id: "c2", action: "withdrawn" },
+		]);
+		expect(panel().querySelectorAll(".anb-card")).toHaveLength(1);
+		expect(panel().textContent).toContain("last");
+	});
+});
+
+test("the kernel gets bounded cells, and only of the notebook that has the cell of its run", () => {
+	const loud = { output_type: "stream", text: "x".repeat(10_000_000) };
+	const image = { output_type: "display_data", data: { "image/png": "A".repeat(3_900_000), "x/y": "z" } };
+	const cells = Array.from({ length: 300 }, (_, index) => ({
+		model: {
+			type: "code",
+			sharedModel: {
+				getId: () => (index ? `c${index}` : "i".repeat(10_000_000)),
+				getSource: () => "s".repeat(200_000),
+			},
+			outputs: { toJSON: () => (index < 40 ? [loud, image] : []) },
+			executionCount: 1,
+		},
+	}));
+	const context = {};
+	const notebook = { context, content: { widgets: cells as unknown as Cell[] } } as unknown as NotebookPanel;
+	const tracker = {
+		find: (matches: (one: NotebookPanel) => boolean) => (matches(notebook) ? notebook : undefined),
+	};
+	const actions = { executionScheduled: { connect() {} } } as unknown as NotebookModule["NotebookActions"];
+	const lab = createNotebookCells(tracker as unknown as Tracker, actions);
+	expect(lab.readCells(context, "other", null)).toBeNull();
+	expect(lab.readCells({}, "c1", null)).toBeNull();
+	const outline = lab.readCells(context, "c1", null)!;
+	expect(outline).toHaveLength(300);
+	expect(JSON.stringify(outline).length).toBeLessThan(200_000);
+	const some = lab.readCells(context, "c1", [...cells.keys()].map((index) => index + 1).slice(0, 40))!;
+	const text = JSON.stringify(some);
+	expect(text.length).toBeLessThan(17_000_000);
+	expect(text).toContain('"cut":true');
+	expect(text).toContain('"image/png":""');
+});
