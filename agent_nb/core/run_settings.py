@@ -225,6 +225,7 @@ class RunSettings:
         accepted_by={},
         stricter=lambda own, other: own or other,
         header=lambda branch: "in a branch: your variables are unchanged",
+        dry_run="Branch",
     ).with_default(False)
     """Whether the kernel tools work in a copy of the kernel."""
     window: int | None = Setting(

@@ -34,6 +34,7 @@ from agent_nb._base.threads import off_loop, start_thread
 from agent_nb._base.wire import Json, WireError, brief_wire, from_wire
 from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
 from agent_nb.core.events import MimeBundle
+from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Content, Files
 from agent_nb.notebook.kernel_tools.branch_process import (
     DESCRIPTORS,
@@ -51,6 +52,8 @@ from agent_nb.tools import Tool, ToolContext, ToolOutput
 
 KILL_AFTER = 1.0
 """Seconds between the exception at the time limit and the end of the branch."""
+BEGIN_SECONDS = 20.0
+"""Seconds in which a process must begin a call. Otherwise it is stuck in what an earlier call has left running."""
 MAX_MESSAGE = 400_000_000
 _LARGE = 100_000
 """Size of a message in bytes from which on it is decoded off the loop."""
@@ -179,7 +182,10 @@ class BranchProcess:
     def _watch(self) -> None:
         try:
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
-        except ChildProcessError:  # the parent of a branch's copy is the branch
+        except (
+            ChildProcessError,
+            AttributeError,
+        ):  # the parent of a branch's copy is the branch; older macOS
             self._end_requested.wait()
         self.end()
         with contextlib.suppress(ChildProcessError):
@@ -229,8 +235,8 @@ class KernelBranch:
             request = BranchRequest(tool=name, args=args, seconds=seconds)
             try:
                 process = await self._begun(request, context.files.files)
-                async with asyncio.timeout(seconds + KILL_AFTER):
-                    return self._outcome(await self._last_message(process, context, shown))
+                async with asyncio.timeout(seconds + KILL_AFTER if name == CODE_TOOL else None):
+                    return self._outcome(await self._result(process, context, shown))
             except asyncio.CancelledError:
                 self._close()
                 raise ToolError("The code was stopped.", code="STOPPED", outputs=shown) from None
@@ -258,7 +264,7 @@ class KernelBranch:
                     process.close()
                     raise BranchError("The branch has ended, so it could not be copied.") from None
                 if message.pid is None:
-                    raise BranchError(message.failure.message if message.failure else "It was not copied.")
+                    raise BranchError(message.output.text if message.output else "It was not copied.")
                 return message.pid
 
             branch = KernelBranch(self._origin, make_copy, renewable=False)
@@ -284,13 +290,14 @@ class KernelBranch:
         return self._process
 
     async def _begun(self, request: BranchRequest, files: Files) -> BranchProcess:
-        """Start a call, in a new process if the last one has ended unnoticed."""
+        """Start a call, in a new process if the last one has ended unnoticed or is stuck."""
         before = self._process
         while True:
             process = await self._current()
             try:
-                await process.send(replace(request, files=(*self._changed(files),)))
-                await process.receive()
+                async with asyncio.timeout(BEGIN_SECONDS):
+                    await process.send(replace(request, files=(*self._changed(files),)))
+                    await process.receive()
                 return process
             except _BROKEN:
                 process.close()
@@ -306,7 +313,7 @@ class KernelBranch:
                 yield FileChange.of(path, content)
         yield from (FileChange(path=path) for path in before)
 
-    async def _last_message(
+    async def _result(
         self, process: BranchProcess, context: ToolContext, shown: list[MimeBundle]
     ) -> BranchMessage:
         """Pass on what the call reports, up to its result."""
@@ -315,23 +322,30 @@ class KernelBranch:
             if message.progress is not None:
                 context.progress(message.progress)
             if message.show is not None:
-                shown.append(message.show)
                 context.show(message.show)
+                _add(shown, message.show)
             if message.file is not None:
                 with contextlib.suppress(FileError):  # the branch has checked it
                     message.file.apply(context.files)
                 self._sent = context.files.files
-            if message.is_last:
+            if message.output is not None:
                 return message
 
     def _outcome(self, reply: BranchMessage) -> ToolOutput:
         remember(self._origin.shell, reply.secrets)
         remarks, self._remarks = " ".join(self._remarks), []
-        if reply.failure is not None:
-            hint = " ".join(filter(None, (reply.failure.hint, remarks)))
-            raise replace(reply.failure, outputs=_without_undo(reply.failure.outputs), hint=hint).error()
-        output = reply.output or ToolOutput(text="")
-        return replace(output, outputs=_without_undo(output.outputs)).with_text(remarks)
+        for bundle in reply.output.outputs if reply.output else ():
+            if isinstance(names := bundle.get(NAMES_TYPE), dict):
+                names.pop("undo", None)  # only the branch could undo it
+        return replace(reply, hint=f"{reply.hint} {remarks}".strip()).result().with_text(remarks)
+
+
+def _add(shown: list[MimeBundle], bundle: MimeBundle) -> None:
+    """Add an output; text continues the text before it."""
+    if shown and [*shown[-1]] == [*bundle] == ["text/plain"]:
+        shown[-1] = {"text/plain": shown[-1]["text/plain"] + bundle["text/plain"]}
+    else:
+        shown.append(bundle)
 
 
 def _discard(pid: "Future[int]") -> None:
@@ -364,11 +378,3 @@ def _encoded(request: BranchRequest) -> bytes:
 def _decoded(data: bytes) -> BranchMessage:
     message: BranchMessage = from_wire(BranchMessage, json.loads(data))
     return message
-
-
-def _without_undo(outputs: Iterable[MimeBundle]) -> tuple[MimeBundle, ...]:
-    """The outputs of a call, without the token of Undo, which only the branch could undo."""
-    for bundle in outputs:
-        if isinstance(names := bundle.get(NAMES_TYPE), dict):
-            names.pop("undo", None)
-    return tuple(outputs)

@@ -21,19 +21,18 @@ import sys
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from agent_nb._base.program import MARK
-from agent_nb._base.threads import start_thread
-from agent_nb._base.wire import Json, brief_wire, from_wire
+from agent_nb._base.threads import start_thread, ticking
+from agent_nb._base.wire import brief_wire, from_wire
 from agent_nb.core.errors import ToolError, ToolErrorCode
 from agent_nb.core.events import Change, MimeBundle
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.kernel_tools.capture import forget_captures
 from agent_nb.notebook.session import HUBS
-from agent_nb.notebook.values.limited import error_line
 from agent_nb.notebook.values.secret_values import found_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
@@ -91,44 +90,37 @@ class BranchRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BranchFailure:
-    """A `ToolError`."""
-
-    message: str
-    summary: str
-    code: ToolErrorCode
-    hint: str
-    outputs: tuple[MimeBundle, ...]
-    line: int | None
-
-    @classmethod
-    def of(cls, error: ToolError) -> "BranchFailure":
-        return cls(**{name: getattr(error, name) for name in cls.__slots__})
-
-    def error(self) -> ToolError:
-        options: Json = {name: getattr(self, name) for name in ("summary", "code", "hint", "outputs")}
-        error = ToolError(self.message, **options)
-        error.line = self.line
-        return error
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BranchMessage:
-    """A message of a branch: an empty one when a call begins, the last one with output, failure or process id."""
+    """A message of a branch: an empty one when a call begins, the last one with an output or a process id."""
 
     progress: str | None = None
     show: MimeBundle | None = None
     file: FileChange | None = None
     output: ToolOutput | None = None
-    failure: BranchFailure | None = None
+    code: ToolErrorCode | None = None
+    """The code of a `ToolError`, whose other fields are in the output, the hint and the line; None for a result."""
+    hint: str = ""
+    line: int | None = None
     secrets: tuple[str, ...] = ()
     """Secrets found in variables of the branch."""
     pid: int | None = None
     """Sent once a branch, or its copy, is ready."""
 
-    @property
-    def is_last(self) -> bool:
-        return (self.output or self.failure or self.pid) is not None
+    @classmethod
+    def of(cls, error: ToolError, **fields: Any) -> "BranchMessage":
+        output = ToolOutput(text=error.message, summary=error.summary, outputs=error.outputs)
+        return cls(output=output, code=error.code, hint=error.hint, line=error.line, **fields)
+
+    def result(self) -> ToolOutput:
+        """The output; raises the `ToolError` that the message describes."""
+        output = self.output or ToolOutput(text="")
+        if self.code is None:
+            return output
+        error = ToolError(
+            output.text, code=self.code, hint=self.hint, outputs=output.outputs, summary=output.summary
+        )
+        error.line = self.line
+        raise error
 
 
 class BranchServer:
@@ -136,7 +128,7 @@ class BranchServer:
 
     def __init__(self, shell: Any, tools: Sequence[Tool], connection: socket.socket) -> None:
         self._shell, self._toolbox, self._connection = shell, Toolbox(tools), connection
-        self._sending = threading.Lock()
+        self._pid, self._sending = os.getpid(), threading.Lock()
         self._loop, self._context = asyncio.new_event_loop(), contextvars.copy_context()
         self._workspace = Workspace(Files())
         self._known_secrets = set(found_in(shell))
@@ -146,8 +138,12 @@ class BranchServer:
     def run(self) -> None:
         asyncio.set_event_loop(self._loop)
         start_thread("branch requests", self._read)
-        self._send(BranchMessage(pid=os.getpid()))
-        self._loop.run_forever()
+        self._send(BranchMessage(pid=self._pid))
+        self._loop.run_until_complete(self._serve())
+
+    async def _serve(self) -> None:
+        with ticking():  # a process that the code forks takes wake-ups of this loop
+            await asyncio.Event().wait()
 
     def no_message(self, *_: Any, **__: Any) -> None:
         """Takes the place of `send` of the kernel's session; says once in a call that nothing is sent."""
@@ -176,6 +172,8 @@ class BranchServer:
         return data, descriptors
 
     def _send(self, message: BranchMessage) -> None:
+        if os.getpid() != self._pid:
+            return  # a process that the code has forked
         data = json.dumps(brief_wire(message)).encode()
         with self._sending:
             self._connection.sendall(LENGTH.pack(len(data)) + data)
@@ -191,11 +189,7 @@ class BranchServer:
             try:
                 pid = fork(BranchOrigin(self._shell, tuple(self._toolbox)), connection, mark)
             except OSError as error:
-                self._send(
-                    BranchMessage(
-                        failure=BranchFailure.of(ToolError(f"The branch cannot be copied: {error}."))
-                    )
-                )
+                self._send(BranchMessage.of(ToolError(f"The branch could not be copied: {error}.")))
                 return
         start_thread("branch reaper", partial(os.waitpid, pid, 0))
         self._send(BranchMessage(pid=pid))
@@ -216,14 +210,16 @@ class BranchServer:
         tool = self._toolbox.get(request.tool)
         assert tool is not None
         try:
-            reply: Json = {"output": await self._toolbox.run(tool, {**request.args}, context)}
+            message = BranchMessage(output=await self._toolbox.run(tool, {**request.args}, context))
         except ToolError as error:
-            reply = {"failure": BranchFailure.of(error)}
-        except Exception as error:
-            reply = {"failure": BranchFailure.of(ToolError(f"The branch failed: {error_line(error)}."))}
+            message = BranchMessage.of(error)
+        if (
+            os.getpid() != self._pid
+        ):  # the code has forked: this process must not answer, nor wait on the same loop
+            os._exit(0)
         secrets = tuple(text for text in found_in(self._shell) if text not in self._known_secrets)
         self._known_secrets.update(secrets)
-        self._send(BranchMessage(**reply, secrets=secrets))
+        self._send(replace(message, secrets=secrets))
 
     def _file_changed(self, change: Change) -> None:
         self._send(BranchMessage(file=FileChange.of(change.path, self._workspace.files.get(change.path))))

@@ -370,6 +370,18 @@ async def test_a_tool_of_ours_sees_and_writes_the_files_of_the_folder(fake):
     assert dict(run.files) == {"a.txt": "abc", "b.txt": "ABC", "c.txt": "x"}
 
 
+async def test_the_kernel_tools_work_in_the_branch_of_the_run(fake, shell):
+    shell.names["rows"] = [1]
+    code = "rows.append(2); print(rows, agent_files['a.txt']); to_file('b.txt', 'B')"
+    fake.plays(
+        [{"disk": "a.txt", "text": "abc"}, {"tool": "run_python", "args": {"code": code}}, {"say": "Ok."}]
+    )
+    run = await Agent("acp:fake", tools=agent_nb.kernel_tools(), approve="auto", branch=True).run("Go.")
+    (text,) = (use.result.text for use in run.tool_uses if use.call.name == "run_python")
+    assert "[1, 2] abc" in text
+    assert (shell.names["rows"], dict(run.files)) == ([1], {"a.txt": "abc", "b.txt": "B"})
+
+
 async def test_what_an_agent_writes_while_a_tool_of_ours_runs_stays(fake, cache):
     @agent_nb.tool
     def wait() -> str:

@@ -140,6 +140,15 @@ async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(des
     assert "what earlier calls set is gone" in result
 
 
+async def test_a_process_that_the_code_forks_does_not_answer_in_its_place(desk):
+    for number in range(4):
+        assert "mine" in await desk.run(f"import os; kept = {number}; pid = os.fork(); print('mine')")
+        assert (await desk.run("print(kept, os.getpid())")).split() == [
+            str(number),
+            str(desk.branch._process.pid),
+        ]
+
+
 async def test_a_death_between_two_calls_is_told_with_the_next(desk):
     os.kill(desk.branch._process.pid, signal.SIGKILL)
     assert "what earlier calls set is gone" in await desk.run("rows")
@@ -176,6 +185,11 @@ async def test_its_end_ends_everything_that_it_started_also_in_c_code(desk, how)
 
 async def test_at_its_limit_code_gets_the_exception_and_its_branch_a_second_more(desk, shell):
     shell.magics.python_seconds = 0.3
+    context = ToolContext(files=desk.files, progress=print)
+    await desk.run(
+        "class Slow:\n    def __repr__(self): import time; time.sleep(2); return 'slow'\nslow = Slow()"
+    )
+    assert "slow" in (await desk.branch.call("describe_variable", {"name": "slow"}, context)).text
     assert "was stopped after 0.3 seconds" in await desk.fails("import time; kept = 1; time.sleep(100)")
     assert "1" in await desk.run("kept")
     error = await desk.fails("while True:\n    try: time.sleep(100)\n    except BaseException: pass")
