@@ -51,7 +51,7 @@ __all__ = ["RunView", "agent"]
 CACHE = "__marimo__/agent_nb"
 """Folder of automatic recordings, inside marimo's own cache folder."""
 PAGE_LOADERS[:] = [lambda: pages]
-_AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware")
+_AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware", "answer")
 
 
 class MarimoOptions(InputArgs, total=False):
@@ -64,6 +64,7 @@ class MarimoOptions(InputArgs, total=False):
     limits: Limits | None
     approve: Policy
     middleware: Iterable[Any]
+    answer: Any
     pace: float
     record: bool | str | PathLike[str]
     replay: bool | str | PathLike[str]

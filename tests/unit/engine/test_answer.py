@@ -1,11 +1,13 @@
 """Runs whose answer has a type: they end with a checked value, or say what was wrong with it."""
 
 import json
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
 
-from agent_nb import Agent, Limits, Run, load, tool
+from agent_nb import Agent, Limits, Run, load, model, tool
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import RunFinished
 from agent_nb.engine.turns import ANSWER_TRIES
@@ -161,6 +163,13 @@ async def test_fields_are_columns_of_a_batch():
         (2, "b", "B"),
     ]
     assert "slope" in repr(runs)
+
+
+async def test_a_worker_gives_back_a_value_of_the_type():
+    with ThreadPoolExecutor(1) as threads:
+        (run,) = await Agent(model("demo:", pace=0), answer=Fit).map(["A form"], executor=threads)
+    assert isinstance(run.answer, Fit)
+    assert isinstance(pickle.loads(pickle.dumps(run)).answer, dict)
 
 
 async def test_numbers_that_nothing_computed_are_told():

@@ -45,8 +45,12 @@ async def test_no_form_holds_a_secret(form):
     run = await play(
         [think(f"Hm, {KEY}, {KNOWN}", fragment=3), call("look", {"where": f"{KEY} {KNOWN}"})],
         [call("look", {"where": long}), write(content=leaky)],
-        [text(f"Yours is **{KEY}** and {KNOWN}.\n\n    {KEY}", fragment=2)],
+        [
+            text(f"Yours is **{KEY}** and {KNOWN}.\n\n    {KEY}", fragment=2),
+            call("final_answer", {"note": f"{KEY} {KNOWN}", "more": ["x " * 190 + KEY]}),
+        ],
         tools=Toolbox.default([look]),
+        answer="note: str, more: list[str]",
     )
     run = replace(run, prompt=f"{'Use it. ' * 12}{KEY} {KNOWN}", error=f"Refused {KEY}")
     shown = bundle(run)[form] if isinstance(form, str) else form.render(run)

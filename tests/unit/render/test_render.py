@@ -57,9 +57,9 @@ class Elements(HTMLParser):
         return self.named("iframe")[0]["srcdoc"] or ""
 
 
-async def play(*turns, tools=None, name="hero", **material) -> Run:
+async def play(*turns, tools=None, answer=None, name="hero", **material) -> Run:
     with ScriptedProvider(list(turns)) as provider:
-        run = await Agent(provider, tools=tools, approve="auto").run("A page", **material)
+        run = await Agent(provider, tools=tools, approve="auto", answer=answer).run("A page", **material)
     return replace(run, name=name, key=f"{name}-0123abcdef")
 
 
