@@ -132,10 +132,9 @@ def answer_form(schema: Any) -> str:
     """Describe a schema by names and types: `slope: number, p: number`."""
     if not isinstance(schema, Mapping):
         return "text"
-    fields = schema.get("properties")
-    if not isinstance(fields, Mapping):
+    if not isinstance(fields := schema.get("properties"), Mapping):
         return str(schema.get("type") or "any")
-    return ", ".join(f"{name}: {field.get('type', 'any')}" for name, field in fields.items())
+    return ", ".join(f"{name}: {answer_form(field)}" for name, field in fields.items())
 
 
 def _filled_words(names: Sequence[str]) -> str:

@@ -137,10 +137,8 @@ def tool_digest(tool: Tool) -> str:
 def variants_fingerprint(variants: Sequence[PreparedRun]) -> Json:
     """The fingerprint of these variants, with secrets masked. They differ only in the model."""
     first = variants[0]
-    run_input, own_tools = (
-        first.run_input,
-        [tool for tool in first.toolbox.own if not _gives_answer(first, tool)],
-    )
+    run_input, answer = first.run_input, ANSWER_TOOL if first.answer else ""  # its schema is in the settings
+    own_tools = [tool for tool in first.toolbox.own if tool.name != answer]
     own_system = "\n\n".join(text for text in (run_input.system, first.settings.instructions) if text)
     fingerprint: Json = {
         "prompt": run_input.prompt,
@@ -157,11 +155,6 @@ def variants_fingerprint(variants: Sequence[PreparedRun]) -> Json:
     if len(variants) > 1:
         fingerprint["variants"] = [variant.provider.name for variant in variants]
     return mask_json(fingerprint)  # type: ignore[no-any-return]
-
-
-def _gives_answer(prepared: PreparedRun, tool: Tool) -> bool:
-    """Whether it is the tool of the answer, whose schema is in the settings."""
-    return prepared.answer is not None and tool.name == ANSWER_TOOL
 
 
 def release_fingerprint(prepared: PreparedRun) -> Json:

@@ -245,11 +245,9 @@ def _class(kind: type) -> Reader | None:
         hints = typing.get_type_hints(kind, include_extras=True)
         return object_reader(kind, {item.name: hints[item.name] for item in init_fields}, required)
     if typing.is_typeddict(kind):
-        hints, required_keys = (
-            typing.get_type_hints(kind, include_extras=True),
-            getattr(kind, "__required_keys__", ()),
-        )
-        return object_reader(kind, hints, [name for name in hints if name in required_keys])
+        hints = typing.get_type_hints(kind, include_extras=True)
+        required = [name for name in hints if name in getattr(kind, "__required_keys__", ())]
+        return object_reader(kind, hints, required)
     if hasattr(kind, "model_json_schema"):
         return _pydantic(kind)
     return None

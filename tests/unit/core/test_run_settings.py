@@ -101,6 +101,11 @@ def test_both_directions_of_a_difference_are_told(name):
     assert not [*other_settings(some, some)]
 
 
+@pytest.mark.parametrize("answer", [3, [], {"properties": {"a": 3}}, {"properties": {"a": {"type": {}}}}])
+def test_a_damaged_type_of_an_answer_is_described(answer):
+    assert len([*other_settings({"answer": answer}, {})]) == 1
+
+
 def test_what_a_request_sends_is_an_option_of_the_cell():
     requested = {name for name, row in SETTINGS.items() if row.sent == "request"}
     assert requested - {"sampling"} <= OPTIONS.keys()

@@ -43,6 +43,9 @@ async def test_every_vendor_is_given_the_tool_and_its_call_ends_the_run(server: 
     run = await Agent(case.provider(server), answer=Fit).run("Fit a line.")
     assert (run.reason, run.answer, run.text) == ("end_turn", Fit(0.42, 0.01), "I fit a line.")
     assert "final_answer" in json.dumps(server.requests[0].body)
+    server.plan(reply(Say("Yes.")))
+    again = await Agent(case.provider(server)).run("Are you sure?", base=run)
+    assert (again.reason, again.text, again.answer) == ("end_turn", "Yes.", None)
 
 
 @pytest.mark.parametrize(
