@@ -32,8 +32,8 @@ sales = pd.DataFrame({"month": ["May", "June", "July"], "bread": [410, 380, 450]
 BEST = "%%agent best -t kernel --approve run_python=auto\nWhich month sold best in sales? Draw it."
 ADS = """import pandas as pd
 ads = pd.DataFrame({"channel": ["radio", "web", "radio", "web"], "orders": [12, 19, 33, 38]})"""
-SHARES = """%%agent shares -n 8 --as "share: float" -t kernel --approve run_python=auto
-Which channel has the most orders in ads?"""
+RATIOS = """%%agent ratios -n 8 --as "ratio: float" -t kernel --approve run_python=auto
+Which channel has the most orders in ads, and how many times those of the other?"""
 TOOL = """from agent_nb import tool
 
 @tool
@@ -55,7 +55,7 @@ CELLS: dict[str, tuple[tuple[str, ...], int]] = {
     "limits": (('%%agent hero --check "<form" in html\nA landing page for a small bakery in Lyon.',), 1),
     "cassettes": ((HERO.replace("hero", "hero --record", 1), HERO), 2),
     "many": ((MANY,), 1),
-    "answers": ((ADS, SHARES), 2),
+    "answers": ((ADS, RATIOS), 2),
     "statement": ((HERO, "%agent statement hero"), 2),
 }
 """Notebooks whose pictures need no click: their cells, and the first cell that is shown."""

@@ -21,6 +21,7 @@ _BINARY = {
 _IMPORT = re.compile(r"^\s*(?:import|from)\s+(\w+)", re.MULTILINE)
 _STACK = re.compile(r"--stack\s+(?!html)\w+|with_stack\(")
 _SERVER = re.compile(r"^\s*from http\.server import|^%agent mcp add|mcp_server\(", re.MULTILINE)
+_COPIES = re.compile(r"^%%agent(?=.*-t kernel)(?=.* (?:-n \d|--branch)).*-m demo:", re.MULTILINE)
 _KERNEL = {"name": "python", "display_name": "Python (Pyodide)", "language": "python"}
 _LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}  # knows cell magics
 
@@ -42,6 +43,8 @@ def missing(notebook: Notebook, *, offline: bool) -> list[str]:
         sentences.append("Pages that load a library from the CDN stay empty without the internet.")
     if _SERVER.search(source):
         sentences.append("A browser cannot start servers: cells that need one fail here.")
+    if _COPIES.search(source):
+        sentences.append("A browser cannot copy its kernel: variants that run code fail here.")
     if sentences:
         sentences.append("With `make lab` the whole lesson runs on your own machine.")
     return sentences
