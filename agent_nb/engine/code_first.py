@@ -4,9 +4,10 @@ Small models write code well and JSON calls badly, and invent numbers rather tha
 of `run_python`. They are sent back as they were written, and their results as messages of the user.
 """
 
+import ast
 import difflib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Literal
@@ -30,6 +31,7 @@ from agent_nb.tools.toolbox import masked
 MOST_BLOCKS = 3
 _MOST_LINES = 10
 _LONGEST_LINE = 200
+_LOADS = re.compile(r"DataFrame|read_\w+")
 _QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
 
 
@@ -47,21 +49,24 @@ class CodeFirst:
         """The output of the last block that ran without an error."""
         self._reminded = False
 
-    def judge(self, code: str, files: Files) -> Literal["run", "ask", "show"]:
-        """Whether a block runs. One that repeats an earlier block, or a text of others, does not."""
+    def judge(self, written: str, files: Files) -> tuple[Literal["run", "ask", "show"], str]:
+        """Whether a block runs, and its code. One that repeats an earlier block, or a text of others, does not."""
+        code = without_loading(written, self._loaded.tables)
         block = canonical_code(code)
         if not code.strip() or block in self._written or len(self._written) >= MOST_BLOCKS:
-            return "show"
+            return "show", code
         self._reminded = True
         prepared, window = self._prepared, self._window
         _, *notes = window.messages[window.question].parts
         others = [message for index, message in enumerate(window.messages) if index != window.question]
         data = Message(role="user", parts=(Text(self._loaded.description), *notes))
         messages = [data, *chain.from_iterable(map(self._as_text, others))]
-        if is_code_quoted(code, sent_texts(prepared.system, messages, prepared.tools, files)):
-            return "show"
+        texts = [*sent_texts(prepared.system, messages, prepared.tools, files)]
+        if is_code_quoted(written, texts) or is_code_quoted(code, texts):
+            return "show", code
         self._written.add(block)
-        return "ask" if is_code_quoted(code, [self._loaded.question]) else "run"
+        is_users = any(is_code_quoted(form, [self._loaded.question]) for form in (written, code))
+        return "ask" if is_users else "run", code
 
     def outgoing(self, request: Request) -> Request:
         """The request with blocks and their results as text: the model knows no tool that runs code."""
@@ -126,6 +131,39 @@ class CodeFirst:
         if self._gate:  # shown to the user, and not sent in a conversation that continues this one
             return turn
         return replace(turn, message=replace(turn.message, parts=(*turn.message.parts, Text(addition))))
+
+
+def without_loading(code: str, tables: Collection[str]) -> str:
+    """The code with a comment for each statement that makes a loaded table again, from a file or the rows it was shown.
+
+    Small models do that although the table is there. A table made from the loaded ones is left alone.
+    """
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    lines, derived = code.split("\n"), {*tables}
+    names = [[inner for inner in ast.walk(node) if isinstance(inner, ast.Name)] for node in body]
+    assigned = {name.id for name in chain(*names) if isinstance(name.ctx, ast.Store)}
+    comments: list[tuple[int, int, str]] = []
+    for node, inside in zip(body, names, strict=True):
+        if not derived.isdisjoint(name.id for name in inside if isinstance(name.ctx, ast.Load)):
+            derived |= assigned.intersection(name.id for name in inside)
+        elif (table := _loaded_again(node)) in tables and node.col_offset == 0:
+            start, end = node.lineno - 1, node.end_lineno or node.lineno
+            comment = f"# left out, `{table}` is loaded: {lines[start]}"
+            comments += [(start, end, comment)] if ";" not in lines[end - 1] else []
+    for start, end, comment in reversed(comments):
+        lines[start:end] = [comment]
+    return "\n".join(lines)
+
+
+def _loaded_again(node: ast.stmt) -> str:
+    """The variable that a statement sets to a new table; empty for any other statement."""
+    match node:
+        case ast.Assign(targets=[ast.Name(table)], value=ast.Call(ast.Attribute(attr=name) | ast.Name(name))):
+            return table if _LOADS.fullmatch(name) else ""
+    return ""
 
 
 def _problem(result: ToolResult) -> str:

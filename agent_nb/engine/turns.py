@@ -353,7 +353,7 @@ class Turns:
             code=CodeBlocks(self._code.tool, self._judge) if self._code else None,
         )
 
-    def _judge(self, code: str) -> Literal["run", "ask", "show"]:
+    def _judge(self, code: str) -> tuple[Literal["run", "ask", "show"], str]:
         assert self._code
         return self._code.judge(code, self._runner.context.files.files)
 

@@ -90,8 +90,8 @@ class CodeBlocks:
     """Fenced `python` blocks are calls of this tool."""
 
     tool: str
-    judge: Callable[[str], Literal["run", "ask", "show"]]
-    """Whether a block runs by the tool's rule, runs if the user approves it, or is only shown."""
+    judge: Callable[[str], tuple[Literal["run", "ask", "show"], str]]
+    """Whether a block runs by the tool's rule, runs if the user approves it, or is only shown; and its code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,11 +93,17 @@ class FencedCode:
 
     def _calls(self, is_cut: bool) -> Iterator[ToolCall]:
         for number, code in enumerate(self._codes, 1):
-            arguments = json.dumps({"code": code}, ensure_ascii=False)
             if is_cut and number == len(self._codes):  # the engine reports it to the model
-                yield ToolCall(self._id(number), self._blocks.tool, arguments.removesuffix('"}'))
-            elif (verdict := self._blocks.judge(code)) != "show":
+                yield ToolCall(self._id(number), self._blocks.tool, _arguments(code).removesuffix('"}'))
+                return
+            verdict, code_to_run = self._blocks.judge(code)
+            if verdict != "show":
+                arguments = _arguments(code_to_run)
                 yield ToolCall(self._id(number), self._blocks.tool, arguments, written=verdict == "ask")
 
     def _id(self, number: int | None = None) -> str:
         return f"{self._prefix}{number or len(self._codes)}"
+
+
+def _arguments(code: str) -> str:
+    return json.dumps({"code": code}, ensure_ascii=False)

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, get_args
 
@@ -208,6 +208,8 @@ class LoadedData:
     question: str
     """The prompt, with names in place of the values of these variables."""
     description: str
+    tables: Collection[str]
+    """Names of the tables among them."""
     names: Callable[[], Mapping[str, Sequence[str]]]
     """Returns the variables that exist now, with the columns of tables."""
 

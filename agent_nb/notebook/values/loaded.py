@@ -51,6 +51,7 @@ def loaded_data(
     return LoadedData(
         question="\n\n".join(texts),
         description="\n\n".join(descriptions),
+        tables=[path for path in paths if _is_table(lookup(path, namespace))],
         names=partial(_existing_names, shell, paths),
     )
 
@@ -59,14 +60,17 @@ def _is_computable(value: Any) -> bool:
     return is_data(value) and not isinstance(value, str | bytes | bool)
 
 
+def _is_table(value: Any) -> bool:
+    return getattr(kind_of(value), "columns", no_columns) is not no_columns
+
+
 def _mentioned(prompt: str, shell: Any) -> Iterator[str]:
     """The tables that a prompt mentions by name; other variables only in backticks, because names may be words."""
     data = user_data(shell)
     for word in _WORD.findall(prompt):
         name = word.removeprefix("`")
         value = data.get(name)
-        is_table = getattr(kind_of(value), "columns", no_columns) is not no_columns and len(name) > 1
-        if is_table or (name != word and _is_computable(value)):
+        if (_is_table(value) and len(name) > 1) or (name != word and _is_computable(value)):
             yield name
 
 
@@ -90,7 +94,7 @@ def _describe(path: str, namespace: Any, allowed_names: frozenset[str] | None) -
 
 def _beginning(path: str, namespace: Any) -> Description:
     value, masked = lookup_masked(path, namespace)
-    if getattr(kind_of(value), "columns", no_columns) is not no_columns:
+    if _is_table(value):
         value = value.head(ENDS) if hasattr(value, "head") else value[:ENDS]
     return describe(path, value, masked)
 
