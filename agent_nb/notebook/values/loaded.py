@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from agent_nb._base.secrets import mask_values
@@ -18,6 +20,7 @@ from agent_nb.notebook.values.describe_values import (
     read_path,
 )
 from agent_nb.notebook.values.kinds import kind_of, no_columns
+from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.schema import column_names, describe_schema, known_names
 from agent_nb.notebook.values.tables import ENDS
 from agent_nb.notebook.values.value_paths import first_name, lookup, lookup_masked
@@ -26,6 +29,7 @@ from agent_nb.tools.base import LoadedData
 _WORD = re.compile(r"`?\b[^\W\d]\w*")
 _MOST_NAMES, _MOST_COLUMNS = 12, 40
 _LONGEST_VALUE = 600
+_MOST_ENTRIES = 1000
 
 
 def loaded_data(
@@ -48,6 +52,8 @@ def loaded_data(
     others = [path for path in variables or () if path not in paths]
     texts = [question, *(f"Variable `{path}`:\n{describe_other(path, namespace).text}" for path in others)]
     descriptions = [_describe(path, namespace, None if not schema_only else allowed_names) for path in paths]
+    if not schema_only:
+        texts += filter(None, (_named_values(path, namespace, prompt) for path in paths))
     return LoadedData(
         question="\n\n".join(texts),
         description="\n\n".join(descriptions),
@@ -90,6 +96,28 @@ def _describe(path: str, namespace: Any, allowed_names: frozenset[str] | None) -
         lines += [f"First rows of `{path}`:" if beginning.head else "It begins with:"]
         lines += [beginning.head.rstrip() or limited(beginning.text, _LONGEST_VALUE)]
     return mask_values("\n".join(lines))
+
+
+def _named_values(path: str, namespace: Any, prompt: str) -> str:
+    """A line with the entries of text columns that the prompt has: small models do not filter by them otherwise."""
+    value, _ = lookup_masked(path, namespace)
+
+    def is_named(entry: Any) -> bool:
+        is_word = isinstance(entry, str) and len(entry) > 1
+        return is_word and bool(re.search(rf"(?<!\w){re.escape(entry)}(?!\w)", prompt, re.IGNORECASE))
+
+    def entries() -> list[str]:
+        return [
+            f"'{entry}' is a value of `{name}`"
+            for name in column_names(value)
+            for entry in islice(value[name].unique(), _MOST_ENTRIES)
+            if is_named(entry)
+        ]
+
+    with suppress(UnreadableError):
+        named = call_within(1.0, entries)[:_MOST_NAMES]
+        return mask_values(f"In this question, {' and '.join(named)} in `{path}`.") if named else ""
+    return ""
 
 
 def _beginning(path: str, namespace: Any) -> Description:

@@ -197,6 +197,16 @@ def test_variables_are_named_by_reference_option_or_mention(shell, server, optio
     assert ("sunny" in question) == ("note" in options + prompt)
 
 
+def test_values_of_columns_that_the_question_names_are_pointed_out(shell, server):
+    prompt = "What is the mean price in Lyon, not in metz or Brestia, of {{df}}?"
+    ask(shell, server, block(MEAN), "4.04", prompt=prompt)
+    line = "In this question, 'Lyon' is a value of `town` and 'Metz' is a value of `town` in `df`."
+    assert sent(server, 0)[1][1].endswith(line)
+    server.forget_exchanges()
+    ask(shell, server, block(MEAN), "Done.", prompt=prompt, options="--data schema")
+    assert "'Lyon'" not in sent(server, 0)[1][1]
+
+
 def test_without_values_only_names_and_types_are_sent(shell, server):
     blocks = [block("print(df['Town'])"), block("raise ValueError(df.town[0], 'price')"), block(MEAN)]
     run = ask(shell, server, *blocks, "The mean is shown.", options="--data schema")
