@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from agent_nb import Agent
+from agent_nb._base.late import SECRET_SOURCES
 from agent_nb.core.events import ToolFinished
 from agent_nb.notebook.notebook_tools.open_notebook import open_notebook
 from agent_nb.notebook.notebook_tools.tools import notebook_tools
@@ -103,3 +104,16 @@ async def page():
     ]
     yield OpenPage(cells)
     open_notebook.send = None
+
+
+@pytest.fixture
+def secret():
+    """A secret value of one of the user's variables."""
+    value = "tiger-lily-42"
+
+    def source():
+        return {value}
+
+    SECRET_SOURCES.append(source)
+    yield value
+    SECRET_SOURCES.remove(source)

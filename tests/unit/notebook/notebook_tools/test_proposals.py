@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import load
-from agent_nb._base import secrets
 from agent_nb._base.constants import CHANGE_TYPE
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import ToolFinished
@@ -89,13 +88,12 @@ async def test_an_empty_cell_can_be_filled_and_one_that_the_page_cut_cannot_be_c
     assert "too long" in shown.result.tool_uses[1].result.text
 
 
-async def test_a_secret_of_the_cell_is_masked_in_the_run_and_written_as_it_is(page, monkeypatch):
-    monkeypatch.setattr(secrets, "SOURCES", [lambda: {"tiger-lily-42"}])
+async def test_a_secret_of_the_cell_is_masked_in_the_run_and_written_as_it_is(page, secret):
     page.cells.append(code("login", "login('tiger-lily-42')\nprint(1)"))
     shown = await page.run(("change_cell", {"cell": "login", "old": "print(1)", "new": "print(2)"}))
     (change,) = shown.result.changes
     assert change.after == "login('•••')\nprint(2)"
-    assert "tiger-lily-42" not in repr([*shown.result.events]) + shown.result.to_markdown()
+    assert secret not in repr([*shown.result.events]) + shown.result.to_markdown()
     answer = page.decide("accepted", change)
     assert answer["changes"][0]["after"] == "login('tiger-lily-42')\nprint(2)"
     assert answer["made"] == {"run": shown.id, "model": shown.result.model}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb._base import secrets
 from agent_nb.notebook.notebook_tools import open_notebook as asking
 from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES, read_notebook_cells
 from tests.unit.notebook.notebook_tools.conftest import code, figure
@@ -57,15 +56,14 @@ async def test_a_long_notebook_is_bounded_and_the_text_says_where(page):
     assert "[300] c299 code" in outline.text
 
 
-async def test_the_secrets_of_variables_are_masked(page, monkeypatch):
-    monkeypatch.setattr(secrets, "SOURCES", [lambda: {"tiger-lily-42"}])
+async def test_the_secrets_of_variables_are_masked(page, secret):
     stream = {"output_type": "stream", "text": "tiger-lily-42"}
     page.cells.append(code("keys", "password = 'other-secret-9'\nlogin('tiger-lily-42')", stream))
     for call in (("read_cells", {"cells": ["keys"]}), ("list_cells", {})):
         shown = await page.run(call)
         sent = shown.result.tool_uses[0].result.text
         assert "•••" in sent
-        assert "tiger-lily-42" not in sent
+        assert secret not in sent
         assert "other-secret-9" not in sent
 
 
