@@ -9,7 +9,7 @@ from agent_nb.core.event_list import EventList
 from agent_nb.core.events import ToolFinished
 from agent_nb.files.diffs import unified_diff
 
-CellAction = Literal["change", "insert", "delete", "withdrawn"]
+CellAction = Literal["change", "insert", "delete"]
 CellType = Literal["code", "markdown", "raw"]
 
 
@@ -27,6 +27,11 @@ class CellChange:
     kind: CellType = "code"
     before: str = ""
     after: str = ""
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it changes anything: a later call may have taken it back."""
+        return self.action == "delete" or self.before != self.after
 
     @property
     def title(self) -> str:
@@ -50,7 +55,7 @@ def changes_in(events: EventList) -> tuple[CellChange, ...]:
         for wire in (bundle[CHANGE_TYPE] for bundle in end.outputs if CHANGE_TYPE in bundle):
             if change := _read(wire):
                 changes[change.id] = change
-    offered = (change for change in changes.values() if change.action != "withdrawn")
+    offered = (change for change in changes.values() if change.is_one)
     return tuple(sorted(offered, key=lambda change: (change.number, change.action == "insert")))
 
 

@@ -14,7 +14,9 @@ export function changesOf({ rows }: VariantState): readonly CellChange[] {
 	const bundles = rows.flatMap((row) => (row.kind === "tool" ? row.outputs : []));
 	const changes = bundles.map((bundle) => bundle[CHANGE_TYPE]).filter(isChange);
 	const last = new Map(changes.map((change) => [change.id, change]));
-	const offered = [...last.values()].filter(({ action }) => action !== "withdrawn");
+	const offered = [...last.values()].filter(
+		({ action, before, after }) => action === "delete" || before !== after,
+	);
 	const place = ({ number, action }: CellChange): number => number + (action === "insert" ? 0.5 : 0);
 	const sorted = offered.sort((a, b) => place(a) - place(b));
 	proposals.set(rows, sorted);

@@ -29,7 +29,7 @@ export type ToolErrorCode =
 	| "STOPPED"
 	| "NOT_A_CALL";
 export type BoundKind = "value" | "function" | "filled";
-export type CellAction = "change" | "insert" | "delete" | "withdrawn";
+export type CellAction = "change" | "insert" | "delete";
 export type CellType = "code" | "markdown" | "raw";
 export type ChangeDecision = "accepted" | "refused" | "open";
 

@@ -135,7 +135,7 @@ describe("changes of cells", () => {
 			...damaged,
 			CHANGE,
 			{ ...CHANGE, after: "last" },
-			{ ...CHANGE, id: "c2", action: "withdrawn" },
+			{ ...CHANGE, id: "c2", after: CHANGE.before },
 		]);
 		expect(panel().querySelectorAll(".anb-card")).toHaveLength(1);
 		expect(panel().textContent).toContain("last");

@@ -284,10 +284,9 @@ class DecideCommand(PageCommand):
         if not run.stream.meta.reviewable:
             raise ConfigError("This run was loaded or replayed. Run its cell again to change the notebook.")
         model = run.finished_result(self.number).model
-        decided = proposals.decide(self.changes, self.decision, self.client)
+        changes = proposals.decide(self.changes, self.decision, self.client)
         run.stream.set_decided(dict.fromkeys(self.changes, self.decision))
-        made = {"run": run.id, "model": model}
-        return {"changes": [proposed.to_write() for proposed in decided], "made": made}
+        return {"changes": changes, "made": {"run": run.id, "model": model}}
 
 
 class ResultCommand(PageCommand):

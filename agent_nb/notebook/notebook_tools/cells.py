@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_nb._base.text import fenced, printable_line, shortened
 from agent_nb._base.wire import Json
@@ -46,8 +46,7 @@ class CellContent:
     """Whether the page has cut the source."""
 
 
-@dataclass(frozen=True, slots=True)
-class DescribedCells:
+class DescribedCells(NamedTuple):
     text: str
     images: tuple[Image, ...]
 

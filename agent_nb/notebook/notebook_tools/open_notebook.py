@@ -17,19 +17,17 @@ A change is written by the page after a press, never by the kernel: `proposals.p
 """
 
 import asyncio
-import contextlib
+import itertools
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.notebook.notebook_tools.cells import CellContent, read_notebook_cells
 
-FIRST_ANSWER = 3.0
-"""Seconds to wait for a page that has never answered: it may still be loading the widget, or there is none."""
 ANSWER = 20.0
-INTERVAL = 0.5
-"""Seconds between two requests to a page that has never answered."""
+"""Seconds to wait for a page that has answered before."""
+TIMES, INTERVAL = 6, 0.5
+"""How often to ask a page that has never answered, and the seconds between: it may still be loading the widget."""
 NO_PAGE = "no page with agent_nb's JupyterLab extension shows this notebook"
 
 
@@ -43,7 +41,7 @@ class OpenNotebook:
     def __init__(self) -> None:
         self.send: Callable[[Json], None] | None = None
         """Sends a message to all windows; None before the hub exists."""
-        self._ids = count(1)
+        self._ids = itertools.count(1)
         self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._has_answered = self._is_silent = False
 
@@ -54,25 +52,16 @@ class OpenNotebook:
         request_id = str(next(self._ids))
         answer = self._waiting[request_id] = asyncio.get_running_loop().create_future()
         message = {"kind": "notebook", "request_id": request_id, "own": own, "only": only and [*only]}
+        interval, times = (ANSWER, 1) if self._has_answered else (INTERVAL, 1 if self._is_silent else TIMES)
         try:
-            return read_notebook_cells(await self._ask(message, answer))
-        except TimeoutError:
+            for _ in range(times):
+                self.send(message)
+                if (await asyncio.wait([answer], timeout=interval))[0]:
+                    return read_notebook_cells(answer.result())
             self._is_silent = not self._has_answered
-            raise NotOpenError(NO_PAGE) from None
+            raise NotOpenError(NO_PAGE)
         finally:
             del self._waiting[request_id]
-
-    async def _ask(self, message: Json, answer: "asyncio.Future[Any]") -> Any:
-        assert self.send is not None
-        self.send(message)
-        if self._has_answered:
-            return await asyncio.wait_for(answer, ANSWER)
-        patience = INTERVAL if self._is_silent else FIRST_ANSWER
-        for _ in range(int(patience / INTERVAL) - 1):
-            with contextlib.suppress(TimeoutError):
-                return await asyncio.wait_for(asyncio.shield(answer), INTERVAL)
-            self.send(message)
-        return await asyncio.wait_for(answer, INTERVAL)
 
     def receive(self, request_id: str, cells: Any, error: str) -> None:
         """Take the answer of a window. Later ones are ignored."""

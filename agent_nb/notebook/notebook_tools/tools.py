@@ -1,9 +1,10 @@
 """`list_cells` and `read_cells`, and the tools that offer changes: `change_cell`, `insert_cell`, `delete_cell`."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 from agent_nb._base.constants import CHANGE_TYPE
 from agent_nb._base.secrets import MASK, own_values
@@ -12,11 +13,11 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolError
 from agent_nb.core.messages import ToolSpec
-from agent_nb.files.cell_changes import CellChange
+from agent_nb.files.cell_changes import CellAction, CellChange
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.notebook_tools.cells import CellContent, describe_cells, find_cells, outline
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
-from agent_nb.notebook.notebook_tools.proposals import Proposal
+from agent_nb.notebook.notebook_tools.proposals import proposals
 from agent_nb.notebook.notebook_tools.saved_cells import saved_cells
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.cells import mask_named
@@ -68,7 +69,7 @@ INSERT_CELL = tool_spec(
             "string", "The id of the cell above it; `top` for none. By default the cell of this run."
         ),
         "kind": described("string", "By default code.", enum=["code", "markdown"]),
-        "source": described("string", "Its whole text."),
+        "source": described("string", "Its whole text.", minLength=1),
     },
     required=("source",),
 )
@@ -103,7 +104,8 @@ class _NotebookTools:
     def __init__(self, session: Session, schema_only: bool) -> None:
         self._session, self._schema_only = session, schema_only
         self._own = cell_id(session.shell)
-        self._proposals: defaultdict[int, Proposal] = defaultdict(Proposal)
+        self._offered: defaultdict[int, dict[str, CellChange]] = defaultdict(dict)
+        """The changes of each variant, by the cell's id."""
 
     async def list_cells(self, args: Json, context: ToolContext) -> ToolOutput:
         cells, note = await self._cells()
@@ -123,56 +125,80 @@ class _NotebookTools:
             ids = {
                 cell.number: cell.id for cell in chosen
             }  # only those of the whole notebook are known to be unique
-            whole = await self._read_open([*ids])
+            whole = await self._open_cells([*ids])
             chosen = [replace(cell, id=ids.get(cell.number, "")) for cell in whole]
         description = await off_loop(lambda: describe_cells(chosen, own_values()))
         images = to_output([*description.images]) if description.images else ToolOutput(text="")
-        return ToolOutput(
-            text=f"{note}{description.text}",
-            summary=f"{len(chosen)} cells" if len(chosen) != 1 else f"cell {chosen[0].number}",
-            images=images.images,
-            outputs=images.outputs,
-        )
+        summary = f"{len(chosen)} cells" if len(chosen) != 1 else f"cell {chosen[0].number}"
+        return replace(images, text=f"{note}{description.text}", summary=summary)
 
     async def change_cell(self, args: Json, context: ToolContext) -> ToolOutput:
         self._check_values()
-        proposal, secrets = self._proposals[context.variant], await off_loop(own_values)
-        _check_text(args["new"], secrets)
-        offered = proposal.find(args["cell"])
-        if offered and offered.action == "insert":
-            change = proposal.revise(offered.cell_id, lambda text: _edited(text, args, "the new cell"))
-            return _output(change, secrets)
-        cell = await self._writable(args["cell"])
-        # A cell that the user has edited since is no longer the one that the earlier change was about.
-        is_same = offered and offered.action == "change" and offered.before == cell.source
-        after = _edited(offered.after if offered and is_same else cell.source, args, f"cell {cell.number}")
-        if after == cell.source:
-            return _output(proposal.withdraw(cell.id), secrets) if offered else _no_change(cell)
-        change = proposal.offer("change", cell.id, cell.number, cell.kind, (cell.source, after))
-        return _output(change, secrets)
+        change = self._offered[context.variant].get(args["cell"])
+        if change is None or change.action != "insert":
+            cell = await self._writable(args["cell"])
+            # A cell that the user has edited since is no longer the one that an earlier change was about.
+            if change is None or change.action != "change" or change.before != cell.source:
+                change = _change(cell, "change", change)
+        if args["old"] == args["new"]:
+            raise ToolError(
+                f"This does not change {change.title}.", hint="Give a `new` that differs from `old`."
+            )
+        is_edit = args["old"] or change.after.strip()
+        after = apply_edit(change.after, args, change.title, _now) if is_edit else args["new"]
+        return await self._offer(context, replace(change, after=after), args["new"])
 
     async def insert_cell(self, args: Json, context: ToolContext) -> ToolOutput:
-        proposal, secrets = self._proposals[context.variant], await off_loop(own_values)
-        _check_text(args["source"], secrets)
-        cells = await self._open_cells()
+        cells, offered = await self._open_cells(), self._offered[context.variant]
         after = args.get("after") or self._own
-        new = proposal.find(after)
-        number = new.number if new and new.action == "insert" else 0
-        if after != "top" and not number:
+        number = offered[after].number if after in offered else 0
+        if after != "top" and after not in offered:
             number = _find_one(cells, after).number
-        above = [cell.id for cell in reversed(cells[:number]) if cell.id][:MOST_ABOVE]
-        change = proposal.insert(above, number, args.get("kind", "code"), args["source"])
-        return _output(change, secrets)
+        new = [change for change in offered.values() if change.action == "insert" and change.number == number]
+        above = [
+            *(change.cell_id for change in reversed(new)),
+            *(cell.id for cell in reversed(cells[:number])),
+        ]
+        change = CellChange(
+            id=uuid4().hex,
+            action="insert",
+            cell_id=f"agent-{uuid4().hex[:8]}",
+            number=number,
+            kind=args.get("kind", "code"),
+            after=args["source"],
+        )
+        return await self._offer(context, change, args["source"], [*filter(None, above)][:MOST_ABOVE])
 
     async def delete_cell(self, args: Json, context: ToolContext) -> ToolOutput:
-        proposal, secrets = self._proposals[context.variant], await off_loop(own_values)
-        offered = proposal.find(args["cell"])
-        if offered and offered.action == "insert":
-            return _output(proposal.withdraw(offered.cell_id), secrets)
-        self._check_values()
-        cell = await self._writable(args["cell"])
-        change = proposal.offer("delete", cell.id, cell.number, cell.kind, (cell.source, ""))
-        return _output(change, secrets)
+        change = self._offered[context.variant].get(args["cell"])
+        if change is None or change.action != "insert":
+            self._check_values()
+            change = _change(await self._writable(args["cell"]), "delete", change)
+        return await self._offer(context, replace(change, after=""))
+
+    async def _offer(
+        self, context: ToolContext, change: CellChange, new: str = "", above: Sequence[str] = ()
+    ) -> ToolOutput:
+        """Add a change to the proposal. A mask in its text would replace a secret, and the review cannot show one."""
+        secrets = await off_loop(own_values)
+        if MASK in mask_named(new, secrets):
+            raise ToolError(
+                f"The new text has a secret in it, or {MASK} in place of one.",
+                hint="Leave such lines out of `old` and `new`, and read secrets from the environment.",
+            )
+        self._offered[context.variant][change.cell_id] = change
+        proposals.offer(change, above)
+        masked = replace(
+            change, before=mask_named(change.before, secrets), after=mask_named(change.after, secrets)
+        )
+        offered = f"{'Offered' if change.is_one else 'Withdrawn'}: {change.title}"
+        id_note = f" Its id will be {change.cell_id}." if change.action == "insert" else ""
+        return ToolOutput(
+            text=f"{offered}.{id_note} The person has not accepted it yet.\n{masked.diff}",
+            summary=offered,
+            outputs=({CHANGE_TYPE: to_wire(masked), "text/x-diff": masked.diff},),
+            schema=(f"{offered}.",),
+        )
 
     def _check_values(self) -> None:
         if self._schema_only:
@@ -188,36 +214,37 @@ class _NotebookTools:
         except NotOpenError as error:
             saved = await off_loop(saved_cells, self._session)
             if saved is None:
-                raise ToolError(
-                    f"The notebook cannot be read: {error}, and its file is not known.",
-                    hint="Ask the person to paste the cell.",
-                ) from None
+                raise ToolError(f"The notebook cannot be read: {error}, and its file is not known.") from None
         return saved.cells, f"The notebook as saved at {saved.time}; later changes are not in it.\n"
 
-    async def _read_open(self, numbers: Sequence[int]) -> list[CellContent]:
+    async def _open_cells(self, only: Sequence[int] | None = None) -> list[CellContent]:
         try:
-            return await open_notebook.cells(self._own, numbers)
+            return await open_notebook.cells(self._own, only)
         except NotOpenError as error:
-            raise ToolError(f"The notebook was closed meanwhile: {error}.") from None
-
-    async def _open_cells(self) -> list[CellContent]:
-        try:
-            return await open_notebook.cells(self._own)
-        except NotOpenError as error:
-            raise ToolError(
-                f"Changes of cells cannot be offered here: {error}.",
-                hint="Show the new code in your answer instead.",
-            ) from None
+            why = f"Changes of cells cannot be offered here: {error}."
+            raise ToolError(why, hint="Show the new code in your answer instead.") from None
 
     async def _writable(self, name: str) -> CellContent:
         """The cell with that id as it is now, complete; raises `ToolError` if it must not be changed."""
         cell = _find_one(await self._open_cells(), name)
         if cell.id == self._own:
             raise ToolError("That is the cell of this run, which cannot change itself.")
-        now = await self._read_open([cell.number])
+        now = await self._open_cells([cell.number])
         if len(now) != 1 or now[0].id != cell.id or now[0].is_cut:
             raise ToolError(f"Cell {cell.number} cannot be changed: it was moved just now, or is too long.")
         return now[0]
+
+
+def _change(cell: CellContent, action: CellAction, previous: CellChange | None) -> CellChange:
+    return CellChange(
+        id=previous.id if previous else uuid4().hex,
+        action=action,
+        cell_id=cell.id,
+        number=cell.number,
+        kind=cell.kind,
+        before=cell.source,
+        after=cell.source,
+    )
 
 
 def _find_one(cells: Sequence[CellContent], name: str) -> CellContent:
@@ -230,38 +257,5 @@ def _find_one(cells: Sequence[CellContent], name: str) -> CellContent:
     return cell
 
 
-def _check_text(text: str, secrets: Collection[str]) -> None:
-    """Refuse masks, which would replace the user's secret, and secrets, which the review could not show."""
-    if MASK in mask_named(text, secrets):
-        raise ToolError(
-            f"The new text has a secret in it, or {MASK} in place of one.",
-            hint="Leave such lines out of `old` and `new`, and read secrets from the environment.",
-        )
-
-
-def _edited(text: str, args: Json, place: str) -> str:
-    if not args["old"] and not text.strip():
-        return str(args["new"])
-    return apply_edit(text, args, place, _now)
-
-
 def _now(text: str, old: str) -> str:
     return f"The cell now:\n{fenced(text)}" if len(text) < SHORT_FILE else nearest_lines(text, old)
-
-
-def _no_change(cell: CellContent) -> ToolOutput:
-    raise ToolError(f"This does not change cell {cell.number}.", hint="Give a `new` that differs from `old`.")
-
-
-def _output(change: CellChange, secrets: Collection[str]) -> ToolOutput:
-    before, after = mask_named(change.before, secrets), mask_named(change.after, secrets)
-    masked = replace(change, before=before, after=after)
-    if change.action == "withdrawn":
-        bundle, text = {CHANGE_TYPE: to_wire(masked)}, "Withdrawn: the proposal leaves that cell as it is."
-    else:
-        bundle = {CHANGE_TYPE: to_wire(masked), "text/x-diff": masked.diff}
-        new = f" Its id will be {change.cell_id}." if change.action == "insert" else ""
-        text = f"Offered: {change.title}.{new} The person has not accepted it yet.\n{masked.diff}"
-    return ToolOutput(
-        text=text, summary=text.partition(".")[0], outputs=(bundle,), schema=(f"Offered: {change.title}.",)
-    )

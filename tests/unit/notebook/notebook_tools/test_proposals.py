@@ -36,7 +36,7 @@ async def test_later_calls_revise_what_the_proposal_has(page):
         ("change_cell", {"cell": "load", "old": "[3]", "new": "[3, 5]"}),
         DELETE,
     )
-    changed, deleted = sorted(shown.result.changes, key=lambda change: change.action)
+    deleted, changed = shown.result.changes
     assert (changed.after, deleted.cell_id) == ("math.fsum(prices) / len(prices)", "plot")
 
 
@@ -63,7 +63,7 @@ async def test_new_cells_follow_each_other_below_the_nearest_that_is_left(page):
             {"cell": "mean", "old": "min", "new": "max"},
             "The cell now:\\n```\\nsum(prices) / rate",
         ),
-        ("change_cell", {"cell": "mean", "old": "sum", "new": "sum"}, "does not change cell 4"),
+        ("change_cell", {"cell": "mean", "old": "sum", "new": "sum"}, "does not change Cell 4"),
         ("change_cell", {"cell": "mean", "old": "", "new": "x"}, "nothing to replace"),
         ("change_cell", {"cell": "mean", "old": "sum", "new": "'•••'"}, "has a secret in it, or •••"),
         ("insert_cell", {"source": "api_key = 'sk-ant-api03-abcdefghij0123456789'"}, "has a secret in it"),

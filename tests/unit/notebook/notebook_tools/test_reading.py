@@ -105,8 +105,7 @@ async def test_without_a_page_the_saved_notebook_is_read_and_nothing_is_offered(
     path = tmp_path / "saved.ipynb"
     path.write_text(json.dumps({"cells": [{**cell, "id": None} for cell in page.cells]}))
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))
-    monkeypatch.setattr(asking, "FIRST_ANSWER", 0.1)
-    monkeypatch.setattr(asking, "INTERVAL", 0.05)
+    monkeypatch.setattr(asking, "INTERVAL", 0.02)
     monkeypatch.setattr(asking.open_notebook, "_has_answered", False)
     page.hub.model.send = lambda message, *_: None
     outline = await page.result("list_cells")
