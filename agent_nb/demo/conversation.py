@@ -9,6 +9,7 @@ from typing import Any
 from agent_nb._base.text import listed
 from agent_nb._base.wire import Json
 from agent_nb.core.messages import Image, Text, Thinking, ToolResult
+from agent_nb.core.run_settings import NOTEBOOK_TOOLS
 from agent_nb.files import entry_of
 from agent_nb.providers.base import Request, RequestFacts
 from agent_nb.tools.file_tools import CREATE_FILE, EDIT_FILE, READ_FILE
@@ -111,7 +112,7 @@ def read_conversation(request: Request) -> Conversation:
         page=page if isinstance(page, str) else None,
         earlier=bool(facts.files) or any(message.tool_calls for message in before),
         earlier_prompts="\n".join(message.text for message in before if message.role == "user"),
-        own_tools=facts.own_tools - {CREATE, EDIT, READ, request.answer} - kernel,
+        own_tools=facts.own_tools - {CREATE, EDIT, READ, request.answer} - kernel - NOTEBOOK_TOOLS,
         sees_notebook=sees_notebook,
         facts=facts,
     )

@@ -9,6 +9,7 @@ from agent_nb.core.messages import Text, Thinking, ToolSpec
 from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, PAGE_WORDS, Brief, read_brief, shortened
 from agent_nb.demo.changes import plan_changes
 from agent_nb.demo.conversation import CREATE, EDIT, READ, Action, Conversation, DemoCall, read_conversation
+from agent_nb.demo.notebook_cells import is_about_cells, offer_cells
 from agent_nb.demo.notebook_data import PAGE, explore, is_about_data
 from agent_nb.demo.own_tools import (
     announce_results,
@@ -91,6 +92,8 @@ def _script(request: Request) -> tuple[Action, ...]:
     brief = read_brief(talk.prompt, request.variant, talk.bound)
     if answer := _fix_answer(talk.prompt):
         return (Text(answer),)
+    if is_about_cells(talk):
+        return tuple(offer_cells(talk))
     if is_about_data(talk) and not talk.bound:
         return tuple(_from_data(talk, tools, brief))
     thoughts, actions = _plan(talk, tools, brief)

@@ -30,6 +30,7 @@ HERO = "%%agent hero\nA landing page for a small bakery in Lyon, warm colours, o
 SALES = """import pandas as pd
 sales = pd.DataFrame({"month": ["May", "June", "July"], "bread": [410, 380, 450], "cakes": [120, 180, 160]})"""
 BEST = "%%agent best -t kernel --approve run_python=auto\nWhich month sold best in sales? Draw it."
+TOTAL = "total = sales.bread.sum()\nprint(total)"
 ADS = """import pandas as pd
 ads = pd.DataFrame({"channel": ["radio", "web", "radio", "web"], "orders": [12, 19, 33, 38]})"""
 RATIOS = """%%agent ratios -n 8 --as "ratio: float" -t kernel --approve run_python=auto
@@ -50,6 +51,7 @@ CELLS: dict[str, tuple[tuple[str, ...], int]] = {
     "models": (("%agent models",), 1),
     "data": ((SALES, "%%agent board\nA dashboard of {{sales}}."), 2),
     "kernel": ((SALES, BEST), 2),
+    "notebook": ((SALES, TOTAL, "%%agent tidy -t notebook\nAdd a title and explain each cell."), 1),
     "cells": ((SALES, BEST, "%agent cells best --verify"), 3),
     "tools": ((TOOL, "%%agent hours -t opening_hours\nA page with the opening hours on Sunday."), 1),
     "limits": (('%%agent hero --check "<form" in html\nA landing page for a small bakery in Lyon.',), 1),

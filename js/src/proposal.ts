@@ -92,9 +92,13 @@ function listed(changes: readonly CellChange[]): string {
 	return changes.map(titleOf).join("; ");
 }
 
+export function isCode({ kind, action }: CellChange): boolean {
+	return kind === "code" && action !== "delete";
+}
+
 /** Runs code cells that are as shown, in order. One with a mask in it is not shown whole. */
 function run(context: Context, changes: readonly CellChange[], press: UIEvent): void {
-	const code = changes.filter(({ kind, action }) => kind === "code" && action !== "delete");
+	const code = changes.filter(isCode);
 	const shown = code.filter(
 		(change) =>
 			cellSource("shown", { shown: change.after }) !== null && sourceNow(context, change) === change.after,

@@ -192,7 +192,7 @@ class _NotebookTools:
             change, before=mask_named(change.before, secrets), after=mask_named(change.after, secrets)
         )
         offered = f"{'Offered' if change.is_one else 'Withdrawn'}: {change.title}"
-        id_note = f" Its id will be {change.cell_id}." if change.action == "insert" else ""
+        id_note = f" Its id will be {change.cell_id}." if change.action == "insert" and change.is_one else ""
         return ToolOutput(
             text=f"{offered}.{id_note} The person has not accepted it yet.\n{masked.diff}",
             summary=offered,

@@ -23,6 +23,7 @@ export function createProposal(context: Context) {
 	);
 	const open = (): readonly CellChange[] =>
 		changesOf(currentState(context)).filter((change) => proposal.decisionOf(context, change) === "open");
+	const acceptable = () => open().filter((change) => !proposal.isStale(context, change));
 
 	return {
 		element,
@@ -33,16 +34,20 @@ export function createProposal(context: Context) {
 			setText(summary, `${plural(changes.length, "change")}${why ? "" : `, ${left.length} to decide`}`);
 			setText(note, why);
 			note.hidden = why === "";
-			const isUndo = !why && context.run.presses.length > 0;
-			setChildren(acts, `${why} ${left.length} ${isUndo}`, () => [
-				...(why || !left.length
-					? []
-					: [
-							button("Accept all", (press) => void proposal.accept(context, open(), press)),
-							button("Accept and run", (press) => void proposal.accept(context, open(), press, true)),
-						]),
-				...(isUndo ? [button("Undo", (press) => void proposal.undo(context, press))] : []),
-			]);
+			const some = why ? [] : acceptable();
+			const buttons: [string, (press: MouseEvent) => Promise<void>, boolean][] = [
+				["Accept all", (press) => proposal.accept(context, acceptable(), press), some.length > 0],
+				[
+					"Accept and run",
+					(press) => proposal.accept(context, acceptable(), press, true),
+					some.some(proposal.isCode),
+				],
+				["Undo", (press) => proposal.undo(context, press), !why && context.run.presses.length > 0],
+			];
+			const offered = buttons.filter(([, , isOffered]) => isOffered);
+			setChildren(acts, offered.map(([label]) => label).join(), () =>
+				offered.map(([label, act]) => button(label, (press) => void act(press))),
+			);
 			const states = changes.map((change) => stateOf(context, change));
 			const stamp = JSON.stringify([why, changes, states]);
 			setChildren(cards, stamp, () =>

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import load
+from agent_nb import Agent, load
 from agent_nb._base.constants import CHANGE_TYPE
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import ToolFinished
+from agent_nb.demo.provider import DemoProvider
 from agent_nb.notebook.notebook_tools.proposals import Proposals
+from agent_nb.notebook.notebook_tools.tools import notebook_tools
 from agent_nb.run.run import Run
 from tests.unit.notebook.notebook_tools.conftest import OWN, code, outputs_of
 
@@ -148,6 +150,21 @@ async def test_a_damaged_change_in_a_file_is_not_one(page, wire):
         for event in run.events
     ]
     assert replace(run, events=EventList(events)).changes == ()
+
+
+async def test_the_demo_offers_a_title_and_a_line_about_each_cell(page):
+    page.cells[0] = {"id": "intro", "cell_type": "code", "source": "import math"}
+    handle = Agent(DemoProvider(pace=0), tools=notebook_tools(page.session)).start("Explain each cell")
+    page.show(handle, "hero-1")
+    run = await handle
+    assert [(change.number, change.after) for change in run.changes] == [
+        (0, "# Overview"),
+        (0, "Loads `math`."),
+        (1, "Sets `prices`."),
+        (2, "Calls `plot`."),
+        (3, "Calls `sum`."),
+    ]
+    assert "I offer 5 new cells." in run.text
 
 
 def test_an_old_change_can_no_longer_be_decided():
