@@ -326,6 +326,11 @@ const VARIANTS = {
 	"three variants": {
 		events: variants(3, (number) => (number ? [] : ask("c2", CODE))),
 	},
+	"variants with answers": {
+		events: variants(3, (number) => [
+			finished("end_turn", null, { answer: { slope: number, [LONG]: WORDS } }),
+		]),
+	},
 	"five variants, ended": {
 		events: variants(5, (number) => [
 			number === 1 ? finished("failed", FAILED) : finished(number === 2 ? "budget" : "end_turn"),

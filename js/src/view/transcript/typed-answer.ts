@@ -40,7 +40,7 @@ function createAnswerTable(answer: unknown): HTMLElement[] {
 }
 
 export function createTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): HTMLElement {
-	const head = columns.map((name) => h("th", null, printable(name)));
+	const head = columns.map((name) => h("th", { title: printable(name) }, printable(name)));
 	const entry = (text: string): HTMLElement => h("td", { title: text }, text);
 	const body = rows.map((row) => h("tr", null, ...row.map((value) => entry(entryText(value)))));
 	return h("table", null, h("thead", null, h("tr", null, ...head)), h("tbody", null, ...body));

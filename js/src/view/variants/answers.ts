@@ -18,7 +18,11 @@ export function hasAnswers({ variants }: Snapshot): boolean {
 }
 
 export function createAnswers(): View<Snapshot> {
-	const element = h("section", { class: "anb-answers anb-plain anb-typed", "aria-label": "Answers" });
+	const element = h("section", {
+		class: "anb-answers anb-plain anb-typed",
+		tabindex: 0,
+		"aria-label": "Answers",
+	});
 	return {
 		element,
 		update(snapshot) {
