@@ -192,6 +192,7 @@ class EngineRun(RunHandle):
             ended_at=self._journal.clock.date,
             fingerprint=self._group.fingerprint,
             answer_type=self.prepared.answer,
+            branched_from=self._branch and self._branch.session,
         )
 
     def _file_changed(self, change: Change) -> None:

@@ -27,6 +27,7 @@ from agent_nb.run.record import RunRecord
 from agent_nb.run.run_writer import run_file
 from agent_nb.run.turn_requests import request_of
 from agent_nb.tools.answer import AnswerType
+from agent_nb.tools.base import BranchedSession
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -36,6 +37,8 @@ class Run(RunRecord):
     variants: tuple["Run", ...] = ()
     answer_type: AnswerType | None = field(default=None, compare=False)
     """The type of `answer`. A loaded or replayed run has none, so that no file decides what is built."""
+    branched_from: Any = field(default=None, compare=False)
+    """The `BranchedSession`. A loaded or replayed run has none, so that no file decides what is run."""
 
     @cached_property
     def answer(self) -> Any:
@@ -157,6 +160,30 @@ class Run(RunRecord):
         """The names that the run set, changed or deleted in its branch; empty for a run without a branch."""
         return branch_names(self)
 
+    def apply(self, *, anyway: bool = False) -> Any:
+        """Run the code of a run that worked in a branch in your session, and return what it set.
+
+        Raises `ConfigError` if a name that the code reads has changed since the branch was made, unless `anyway`.
+        What the code does to files and over the network, it does again.
+        """
+        return self._session.apply(self, anyway=anyway)
+
+    def unapply(self) -> str:
+        """Put back the names that `apply` has set. Changes inside objects stay."""
+        return self._session.unapply(self)
+
+    @property
+    def _session(self) -> BranchedSession:
+        session: BranchedSession | None = self.branched_from
+        if session is not None:
+            return session
+        if not self.settings.get("branch"):
+            raise ConfigError(f"`{self.name}` did not work in a branch, so there is nothing to apply.")
+        raise ConfigError(
+            f"`{self.name}` was loaded or replayed, and `apply` is only for a run that ended in this kernel."
+            f" `{self.name}.to_cells()` has its code."
+        )
+
     def to_notebook(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the cells of `to_cells` as a notebook, with the outputs of the run."""
         cells = to_cells(self)
@@ -188,7 +215,7 @@ class Run(RunRecord):
 
     def __getstate__(self) -> Json:
         """A pickle has the plain answer: its type may not exist where it is loaded."""
-        return {**vars(self), "answer_type": None, "answer": self.plain_answer}
+        return {**vars(self), "answer_type": None, "branched_from": None, "answer": self.plain_answer}
 
     def __await__(self) -> Generator[None, None, "Run"]:
         """Let `await hero` work both while a background run is in progress and after it has ended."""

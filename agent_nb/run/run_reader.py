@@ -277,7 +277,10 @@ class _RunReading:
 
 
 def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
-    placeholders: Json = {"events": [], "messages": [], "replaced": [], "variants": [], "answer_type": None}
+    placeholders: Json = {
+        **dict.fromkeys(("events", "messages", "replaced", "variants"), ()),
+        **dict.fromkeys(("answer_type", "branched_from")),
+    }
     run: Run = replace(
         from_wire(Run, {**wire, **placeholders}),
         events=variant.events.packed(),

@@ -190,6 +190,20 @@ class Branch(Protocol):
     def end(self) -> None:
         """End the branch at once, with everything that it started."""
 
+    @property
+    def session(self) -> "BranchedSession":
+        """The session that the branch was copied from."""
+
+
+class BranchedSession(Protocol):
+    """The session that the branch of a run was copied from, in which the code of the run can be applied."""
+
+    def apply(self, run: Any, *, anyway: bool) -> Any:
+        """Run the code of the run; raises `ConfigError` if a name that it reads has changed since, unless `anyway`."""
+
+    def unapply(self, run: Any) -> str:
+        """Put back the names that `apply` has set, and return what was done."""
+
 
 class BranchMaker(Protocol):
     """Copies the session for tools that can work in a branch."""

@@ -36,6 +36,7 @@ from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
 from agent_nb.core.events import MimeBundle
 from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Content, Files
+from agent_nb.notebook.kernel_tools.applied import BranchedKernel
 from agent_nb.notebook.kernel_tools.branch_process import (
     DESCRIPTORS,
     LENGTH,
@@ -201,6 +202,7 @@ class KernelBranch:
         self._origin, self._fork, self._renewable = origin, make_copy, renewable
         self._calling = asyncio.Lock()
         self._process: BranchProcess | None = None
+        self.session = BranchedKernel(origin.shell)
         self._sent = Files()
         """The files that the process has."""
         self._remarks: list[str] = []
@@ -297,7 +299,7 @@ class KernelBranch:
             try:
                 async with asyncio.timeout(BEGIN_SECONDS):
                     await process.send(replace(request, files=(*self._changed(files),)))
-                    await process.receive()
+                    self.session.remember((await process.receive()).inputs)
                 return process
             except _BROKEN:
                 process.close()

@@ -30,10 +30,14 @@ from agent_nb._base.threads import start_thread, ticking
 from agent_nb._base.wire import brief_wire, from_wire
 from agent_nb.core.errors import ToolError, ToolErrorCode
 from agent_nb.core.events import Change, MimeBundle
+from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Files, Workspace
+from agent_nb.notebook.kernel_tools.applied import Fingerprint, fingerprints
 from agent_nb.notebook.kernel_tools.capture import forget_captures
 from agent_nb.notebook.session import HUBS
+from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.secret_values import found_in
+from agent_nb.run.code_names import CodeNames, names_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
 LENGTH = struct.Struct("!I")
@@ -105,6 +109,8 @@ class BranchMessage:
     """Secrets found in variables of the branch."""
     pid: int | None = None
     """Sent once a branch, or its copy, is ready."""
+    inputs: Mapping[str, Fingerprint] = field(default_factory=dict)
+    """Sent when a call begins: the variables of the session that its code reads."""
 
     @classmethod
     def of(cls, error: ToolError, **fields: Any) -> "BranchMessage":
@@ -132,6 +138,7 @@ class BranchServer:
         self._loop, self._context = asyncio.new_event_loop(), contextvars.copy_context()
         self._workspace = Workspace(Files())
         self._known_secrets = set(found_in(shell))
+        self._inherited = user_names(shell)
         self._answering: asyncio.Task[None] | None = None
         self._said_messages = False
 
@@ -196,7 +203,7 @@ class BranchServer:
 
     async def _answer(self, request: BranchRequest) -> None:
         self._said_messages = False
-        self._send(BranchMessage())
+        self._send(BranchMessage(inputs=self._inputs(request)))
         workspace = Workspace(self._workspace.files)
         for change in request.files:
             change.apply(workspace)
@@ -220,6 +227,13 @@ class BranchServer:
         secrets = tuple(text for text in found_in(self._shell) if text not in self._known_secrets)
         self._known_secrets.update(secrets)
         self._send(replace(message, secrets=secrets))
+
+    def _inputs(self, request: BranchRequest) -> dict[str, Fingerprint]:
+        """The inherited variables that the code reads, unless the branch has set them."""
+        names = names_in(str(request.args.get("code", ""))) if request.tool == CODE_TOOL else CodeNames()
+        variables, inherited = self._shell.user_ns, self._inherited
+        reads = [name for name in names.reads if name in inherited and name in variables]
+        return fingerprints({name: variables[name] for name in reads if variables[name] is inherited[name]})
 
     def _file_changed(self, change: Change) -> None:
         self._send(BranchMessage(file=FileChange.of(change.path, self._workspace.files.get(change.path))))

@@ -161,6 +161,11 @@ class Capture:
             self._show({"text/plain": text})
 
 
+def is_captured() -> bool:
+    """Whether this is called by the code of a call."""
+    return _current.get() is not None
+
+
 def forget_captures() -> None:
     """Forget a capture of the process that this one was copied from."""
     _current.set(None)

@@ -1,0 +1,231 @@
+"""Apply: the code of a run that worked in a branch, run in the session that the branch was copied from.
+
+The branch reports a small fingerprint of each variable of the session that its code reads, so that Apply can refuse if
+one has changed since.
+"""
+
+import asyncio
+import pickle
+import sys
+import weakref
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import listed, plural
+from agent_nb._base.threads import run_blocking
+from agent_nb.core.errors import ConfigError, ToolError
+from agent_nb.files import Files, Workspace
+from agent_nb.notebook.failures import error_message
+from agent_nb.notebook.kernel_tools.capture import is_captured
+from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
+from agent_nb.notebook.kernel_tools.in_place import MAX_BYTES, Snapshot, snapshots
+from agent_nb.notebook.kernel_tools.name_changes import NameChanges, changes_between, undo_store
+from agent_nb.notebook.session import settings
+from agent_nb.notebook.user_variables import user_names
+from agent_nb.run import Run
+from agent_nb.run.cells import kept_steps
+from agent_nb.run.code_names import names_in, needed_by
+from agent_nb.tools.base import ToolContext
+
+INTERRUPTED = "was interrupted."
+_PLAIN = (bool, int, float, complex, str, bytes)
+"""Types that are compared by value: running a cell again makes an equal object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """Identifies a value and its contents. Ids are equal in a process and its copy."""
+
+    id: int
+    value: int | None = None
+    """The checksum of a plain value."""
+    size: str = ""
+    columns: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Checksums of the contents of a table, array or container, by the hash of the column's label."""
+
+    def fits(self, other: "Fingerprint") -> bool:
+        if None not in (self.value, other.value):
+            return self.value == other.value
+        if self.id != other.id or not self.size or not other.size:  # it could not be read in time
+            return self.id == other.id
+        same_form = self.size == other.size and self.columns.keys() == other.columns.keys()
+        # Contents that could not be read in time are missing.
+        return same_form and all(
+            left == right
+            for label, column in self.columns.items()
+            for left, right in zip(column, other.columns[label], strict=False)
+        )
+
+
+def fingerprints(values: Mapping[str, Any]) -> dict[str, Fingerprint]:
+    objects = snapshots(values)
+    return {name: _fingerprint(value, objects.get(name)) for name, value in values.items()}
+
+
+def _fingerprint(value: Any, snapshot: Snapshot | None) -> Fingerprint:
+    if type(value) in _PLAIN and sys.getsizeof(value) <= MAX_BYTES:
+        return Fingerprint(id=id(value), value=zlib.crc32(pickle.dumps((type(value).__name__, value), 4)))
+    if snapshot is None:
+        return Fingerprint(id=id(value))
+    columns = {
+        f"{hash(label)}": tuple(zlib.crc32(repr(part).encode()) for part in list(parts))
+        for label, parts in list(snapshot.contents.items())
+    }
+    return Fingerprint(id=id(value), size=snapshot.size, columns=columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What Apply has done: its text says which names the code set."""
+
+    text: str
+    changes: NameChanges
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+class BranchedKernel:
+    """The session that the branch of a run was copied from."""
+
+    def __init__(self, shell: Any) -> None:
+        self._shell = shell
+        self._inputs: dict[str, tuple[Fingerprint, Callable[[], Any]]] = {}
+        """Variables that code of the branch has read, as they were when the branch was made."""
+        self._undo = ""
+        """The token of Undo if the code has been applied."""
+        self.is_applied = False
+        self.base: BranchedKernel | None = None
+        self.earlier: tuple[str, ...] = ()
+        """Code of the base runs that was run first in the branch."""
+
+    def remember(self, inputs: Mapping[str, Fingerprint]) -> None:
+        """Keep the fingerprints, and notice the end of these objects: a new one may get the same id."""
+        variables = self._shell.user_ns
+        for name, fingerprint in inputs.items():
+            value = variables.get(name)
+            is_same = name in variables and id(value) == fingerprint.id
+            self._inputs.setdefault(name, (fingerprint, _reference(value) if is_same else lambda: True))
+
+    def changed(self, codes: Iterable[str]) -> list[str]:
+        """The names that the code reads and that have changed since the branch was made."""
+        names = [name for name in needed_by(codes) if name in self._inputs]
+        variables = user_names(self._shell)
+        now = fingerprints({name: variables[name] for name in names if name in variables})
+        return [
+            name
+            for name in names
+            if name not in now or self._inputs[name][1]() is None or not self._inputs[name][0].fits(now[name])
+        ]
+
+    def codes(self, run: Run) -> list[str]:
+        """The code of the run, after that of its base runs if it has not been applied."""
+        earlier = () if self.base and self.base.is_applied else self.earlier
+        return [*earlier, *(step.code for step in kept_steps(run))]
+
+    def check(self, run: Run, *, anyway: bool = False) -> list[str]:
+        """Return the code to apply; raise `ConfigError` if there is none, or if it should not run now."""
+        codes = self.codes(run)
+        if not codes:
+            raise ConfigError(f"`{run.name}` has executed no code, so there is nothing to apply.")
+        if is_captured():
+            raise ConfigError("Code of a run cannot apply another one: call `apply` in a cell.")
+        if anyway:
+            return codes
+        again = f"`{run.name}.apply(anyway=True)` runs the code nevertheless."
+        if self.is_applied:
+            raise ConfigError(
+                f"`{run.name}` has been applied already. `{run.name}.unapply()` puts the names back; {again}"
+            )
+        if names := self.changed(codes):
+            have, them = ("has", "it") if len(names) == 1 else ("have", "them")
+            raise ConfigError(
+                f"{listed([f'`{name}`' for name in names])} {have} changed since the branch of `{run.name}` was made,"
+                f" and its code reads {them}. Run the cell of `{run.name}` again; {again}"
+            )
+        return codes
+
+    def apply(self, run: Run, *, anyway: bool = False) -> Application:
+        """Run the code in the session, as one entry of Undo. Raises if a call fails, and says what ran."""
+        codes = self.check(run, anyway=anyway)
+        work = _Work(self._shell, codes, run.files)
+        try:
+            run_blocking(work.run())
+        except KeyboardInterrupt:
+            work.problem = INTERRUPTED
+        changes = work.changes()
+        self._undo, self.is_applied = undo_store.add(changes) if changes else "", True
+        text = work.text(run.name, changes)
+        if work.problem == INTERRUPTED:
+            raise KeyboardInterrupt(text)
+        if work.problem:
+            raise ToolError(text)
+        return Application(text, changes)
+
+    def unapply(self, run: Run) -> str:
+        """Put back the names that Apply has set, and return what was done."""
+        if not self.is_applied:
+            raise ConfigError(f"`{run.name}` has not been applied.")
+        token, self._undo, self.is_applied = self._undo, "", False
+        return undo_store.undo(token)[0] if token else "The code had set no names."
+
+
+class _Work:
+    """The calls that run in the session, and what they have done."""
+
+    def __init__(self, shell: Any, codes: Sequence[str], files: Files) -> None:
+        self._shell, self._codes, self._files = shell, codes, Workspace(files)
+        self._before = user_names(shell)
+        names = [names_in(code) for code in codes]
+        named = {name for code in names for name in (*code.reads, *code.changes)}
+        self._objects = snapshots({name: self._before[name] for name in named if name in self._before})
+        self._done, self._notes = 0, list[str]()
+        self.problem = ""
+        """Why the call after the last successful one has ended the work; empty if all have run."""
+
+    async def run(self) -> None:
+        for code in self._codes:
+            context = ToolContext(files=self._files, progress=lambda text: None)
+            seconds = settings(self._shell).python_seconds
+            call = CodeRun(
+                code=code, shell=self._shell, context=context, seconds=seconds, on_tick=lambda: None
+            )
+            execution = await execute(call)
+            self._notes += execution.notes
+            if problem := _problem(execution):
+                self.problem = problem
+                return
+            self._done += 1
+
+    def changes(self) -> NameChanges:
+        after = user_names(self._shell)
+        return changes_between(self._shell.user_ns, self._before, after, self._objects)
+
+    def text(self, name: str, changes: NameChanges) -> str:
+        total = len(self._codes)
+        head = f"Applied `{name}`: {plural(total, 'call')} ran in this session."
+        if self.problem:
+            head = f"Call {self._done + 1} of {total} of `{name}` {self.problem} The later ones did not run."
+        remedy = f"`{name}.unapply()` puts the names back." if changes else ""
+        parts = (head, changes.sentence() or "No name was set.", *self._notes, remedy)
+        return safe_text(" ".join(filter(None, parts)))
+
+
+def _problem(execution: Execution) -> str:
+    watchdog, error = execution.watchdog, execution.error
+    if watchdog.timed_out and not watchdog.interrupted:
+        return f"was stopped after {watchdog.seconds:.3g} seconds."
+    if watchdog.interrupted or isinstance(error, asyncio.CancelledError):
+        return INTERRUPTED
+    return f"failed: {error_message(error)}." if error is not None else ""
+
+
+def _reference(value: Any) -> Callable[[], Any]:
+    """A function that returns None once the object is gone, if that can be noticed."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: True

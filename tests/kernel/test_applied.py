@@ -1,0 +1,59 @@
+"""Apply and the second question on a real kernel, whose loop runs while `apply` waits."""
+
+import pytest
+
+from tests.support.kernels import start_kernel
+from tests.support.live_page import Page
+from tests.support.wire import Call, Say, reply
+
+BRANCH = "-m openai:gpt-6.1-sol -t kernel"
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory, vendor):
+    with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
+        kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
+        yield Page(kernel)
+
+
+@pytest.fixture
+def run(page, server):
+    """Runs a cell whose model calls `run_python` with each code."""
+
+    def run(cell: str, *codes: str) -> None:
+        server.forget()
+        calls = [reply(Call("run_python", {"code": code}, id=f"c{n}")) for n, code in enumerate(codes)]
+        server.plan(*calls, reply(Say("Done.")))
+        page.finish(page.start(cell))
+
+    return run
+
+
+def test_apply_undo_and_interrupt_in_a_cell(page, run):
+    kernel = page.kernel
+    kernel.run("rows = [1]; slow = False")
+    code = "import asyncio, time\nwhile slow: await asyncio.sleep(0.01)"
+    run(f"%%agent look {BRANCH} --branch --approve auto\nCompute", "rows.append(2)\ntotal = sum(rows)", code)
+    assert kernel.value("rows, 'total' in globals()") == "([1], False)"
+    applied = kernel.run("look.apply()")
+    said = "2 calls ran in this session. Bound total, asyncio, time. rows: 1 item → 2 items."
+    assert said in applied.result["text/plain"]
+    assert kernel.value("rows, total") == "([1, 2], 3)"
+    assert "Removed: total, asyncio, time" in kernel.value("look.unapply()")
+    assert "`rows` has changed since the branch of `look` was made" in kernel.run("look.apply()").errors
+    for waits in ("await asyncio.sleep(0.01)", "time.sleep(0.01)"):
+        code = f"import asyncio, time\nmark.touch() if slow else None\nwhile slow: {waits}"
+        kernel.run("import pathlib; mark = pathlib.Path('mark'); mark.unlink(missing_ok=True); slow = False")
+        run(f"%%agent look {BRANCH} --branch --approve auto\nCompute", "first = 1", code)
+        kernel.run("slow = True")
+        cell = kernel.start(
+            "import threading, os, signal, time\n"
+            "def stop():\n"
+            "    while not mark.exists(): time.sleep(0.01)\n"
+            "    os.kill(os.getpid(), signal.SIGINT)\n"
+            "threading.Thread(target=stop).start()\nlook.apply(anyway=True)"
+        )
+        errors = kernel.finish(cell).errors
+        assert "Call 2 of 2 of `look` was interrupted. The later ones did not run. Bound first" in errors
+        assert "Removed: first" in kernel.value("look.unapply()")
+        assert "has not been applied" in kernel.run("look.unapply()").errors

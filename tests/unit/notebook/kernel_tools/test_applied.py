@@ -1,0 +1,147 @@
+"""Apply: the code of a run in a branch, run in the session; when it is refused, and what is left if it stops."""
+
+import pickle
+import signal
+from dataclasses import replace
+
+import numpy
+import pandas
+import pytest
+
+from agent_nb import Agent, ConfigError, Run, kernel_tools, load
+from agent_nb.core.errors import ToolError
+from agent_nb.notebook.kernel_tools import in_place
+from agent_nb.notebook.kernel_tools.applied import fingerprints
+from agent_nb.providers.scripted import ScriptedProvider, call, text
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """What is not read in time is not compared, and this machine may be busy."""
+    for name in ("SECONDS", "COMPARE_SECONDS"):
+        monkeypatch.setattr(in_place, name, 30)
+
+
+def ran(*codes: str, **options) -> Run:
+    """A finished run in a branch with a call for each code."""
+    turns = [[call("run_python", {"code": code})] for code in codes]
+    model = ScriptedProvider([*turns, [text("Done.")]])
+    agent = Agent(model, tools=kernel_tools(), approve="auto", branch=True)
+    return replace(agent.run_sync("go", **options), name="look")
+
+
+class Thing:
+    pass
+
+
+def test_the_calls_run_in_order_and_undo_puts_all_names_back(shell):
+    shell.run("rows = [1]; total = 0")
+    before = shell.names["total"]
+    run = ran(
+        "import math\nmath.nope", "rows.append(2)", "total = sum(rows) + math.pi; agent_files", "more = total"
+    )
+    assert (shell.names["rows"], run.branch) == ([1], {"math": "set", "total": "changed", "more": "set"})
+    assert repr(run.apply()) == (
+        "Applied `look`: 4 calls ran in this session. Bound math, more; changed total. rows: 1 item → 2 items."
+        " `look.unapply()` puts the names back."
+    )
+    assert (shell.names["rows"], int(shell.names["more"])) == ([1, 2], 6)
+    with pytest.raises(ConfigError, match=r"applied already. `look.unapply\(\)` puts the names back"):
+        run.apply()
+    assert "Put back: total. Removed: math, more." in run.unapply()
+    assert (shell.names["total"], "more" in shell.names) == (before, False)
+    with pytest.raises(ConfigError, match="has not been applied"):
+        run.unapply()
+    with pytest.raises(ConfigError, match="`rows` has changed since the branch of `look` was made"):
+        run.apply()
+    run.apply(anyway=True)
+    assert shell.names["rows"] == [1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "change", "is_refused"),
+    [
+        ("5", "y = x", "x = 5", False),
+        ("'some text'", "y = x", "x = ''.join(['some', ' text'])", False),
+        ("-1", "y = x", "x = -2", True),
+        ("1", "y = x", "x = True", True),
+        ("[1.5]", "y = x[0]", "x[0] = 2.5", True),
+        ("[1.5]", "y = x[0]", "x = [1.5]", True),
+        ("{'a': 1}", "y = x", "x['b'] = 2", True),
+        ("np.zeros(3)", "y = x.sum()", "x[1] = 1", True),
+        ("pd.DataFrame({'a': [1, 2]})", "y = x.a.sum()", "x.loc[0, 'a'] = 9", True),
+        ("pd.DataFrame({'a': [1, 2]})", "y = x.a.sum()", "x['b'] = 1", True),
+        ("pd.DataFrame({'a': ['p', None]})", "y = len(x)", "x.head(); other = 3", False),
+        ("Thing()", "y = x", "x = Thing(); x = Thing(); x = Thing()", True),
+        ("len", "y = x('ab')", "x = max", True),
+        ("7", "y = x", "del x", True),
+        ("7", "x = 8", "x = 9", False),
+        ("7", "def f(): return x\ny = f()", "x = 9", True),
+    ],
+)
+def test_it_is_refused_if_a_name_that_the_code_reads_has_changed(shell, value, code, change, is_refused):
+    shell.names |= {"Thing": Thing, "np": numpy, "pd": pandas}
+    shell.run(f"x = {value}")
+    run = ran(code)
+    shell.run(change)
+    if is_refused:
+        with pytest.raises(ConfigError, match="`x` has changed since the branch of `look` was made"):
+            run.apply()
+        assert "y" not in shell.names
+    if change != "del x":
+        run.apply(anyway=is_refused)
+        assert "y" in shell.names or code == "x = 8"
+
+
+def test_a_fingerprint_is_small(shell):
+    table = pandas.DataFrame({"a": range(100_000), "b": ["text"] * 100_000})
+    assert len(pickle.dumps(fingerprints({"table": table, "rows": list(range(90_000))}))) < 1000
+
+
+def test_only_a_run_that_ended_in_this_kernel_can_be_applied(shell, tmp_path):
+    shell.names["rows"] = []
+    run = ran("rows.append(1)")
+    path = run.save(tmp_path / "look.run.jsonl")
+    forged = tmp_path / "forged.run.jsonl"
+    forged.write_text(path.read_text().replace('"name": "look"', '"branched_from": {}, "name": "look"'))
+    for other in (load(path), load(forged), pickle.loads(pickle.dumps(run))):
+        with pytest.raises(ConfigError, match=r"loaded or replayed.*`look.to_cells\(\)` has its code"):
+            other.apply()
+    with pytest.raises(ConfigError, match="did not work in a branch"):
+        replace(run, branched_from=None, settings={}).apply()
+    with pytest.raises(ConfigError, match="has executed no code"):
+        ran().apply()
+    assert shell.names["rows"] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "reason"),
+    [
+        ("if here: 1/0", ToolError, "failed: ZeroDivisionError: division by zero."),
+        ("if here: signal.raise_signal(signal.SIGINT)", KeyboardInterrupt, "was interrupted."),
+        ("if here: await asyncio.sleep(1000)", ToolError, "was stopped after 0.3 seconds."),
+    ],
+)
+def test_what_ran_before_a_stop_is_said_and_undone(shell, code, error, reason):
+    shell.run("import asyncio, signal; here = False")
+    run = ran("first = 1", f"second = 2\n{code}", "third = 3")
+    shell.run("here = True")
+    shell.magics.python_seconds = 0.3
+    with pytest.raises(error) as caught:
+        run.apply(anyway=True)
+    assert f"Call 2 of 3 of `look` {reason} The later ones did not run. Bound first, second." in str(
+        caught.value
+    )
+    assert "third" not in shell.names
+    assert "Removed: first, second" in run.unapply()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_code_of_a_run_cannot_apply_another(shell):
+    shell.names |= {"earlier": ran("x = 1")}
+    agent = Agent(
+        ScriptedProvider([[call("run_python", {"code": "earlier.apply()"})], [text("Done.")]]),
+        tools=kernel_tools(),
+        approve="auto",
+    )
+    assert "Code of a run cannot apply another one" in agent.run_sync("go").tool_uses[0].result.text
