@@ -91,7 +91,7 @@ class KnownAgent:
 
     def environment(self, *, with_tools: bool) -> dict[str, str]:
         """The user's environment without other vendors' keys. Keys passed on are registered for masking."""
-        all_keys = {key for vendor in VENDORS.values() for key in vendor.keys}
+        all_keys = {key for vendor in VENDORS.values() for key in vendor.secret_variables}
         all_keys |= {key for agent in KNOWN_AGENTS for key in agent.keys or ()}
         for key in all_keys.intersection(os.environ) if self.keys is None else self.keys:
             register(os.environ.get(key, ""))

@@ -16,7 +16,7 @@ from agent_nb.core.run_settings import LIMITS, STRICTNESS
 from agent_nb.engine.approval import Mode
 from agent_nb.engine.prepared import MOST_VARIANTS
 from agent_nb.providers import full_name
-from agent_nb.providers.settings import find_key
+from agent_nb.providers.requirements import missing
 from agent_nb.providers.vendors import VENDORS
 from agent_nb.tools.toolbox import FAMILIES
 
@@ -113,7 +113,7 @@ class LabRules:
 
 def _is_usable(name: str) -> bool:
     vendor = VENDORS[name.partition(":")[0]]
-    return vendor.offline or vendor.local or find_key(vendor.keys) is not None
+    return not missing(vendor)
 
 
 def _times(moment: datetime, now: datetime) -> str:

@@ -52,9 +52,7 @@ class CostMeter:
     """Running totals of one run, in US dollars. `price` returns None if the price is unknown."""
 
     def __init__(self, price: Price) -> None:
-        self._price = price
-        self._rates = lru_cache(maxsize=1)(partial(_rates, price))
-        """Cached per turn, in which only the output grows: price lookups are slow."""
+        self._set_price(price)
         self.total = Usage()
         """The model's tokens. Images made by tools count only in `cost`."""
         self._turns_cost = price(self.total)
@@ -107,7 +105,15 @@ class CostMeter:
     def counted(self, usage: Usage) -> None:
         self._turn = usage
 
-    def end_turn(self, usage: Usage) -> None:
+    def _set_price(self, price: Price) -> None:
+        self._price = price
+        self._rates = lru_cache(maxsize=1)(partial(_rates, price))
+        """Cached per turn, in which only the output grows: price lookups are slow."""
+
+    def end_turn(self, usage: Usage, price: Price | None = None) -> None:
+        """Add a finished turn. `price` is that of the model that answered, from now on."""
+        if price is not None:
+            self._set_price(price)
         self._turn, self.chars, self._input_estimate, self._accepted = usage, 0, 0, False
         self._add_turn()
 

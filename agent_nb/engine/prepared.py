@@ -95,9 +95,9 @@ class PreparedRun:
             **self.settings.matched_in_batch(),
         }
 
-    def price(self, usage: Usage) -> float | None:
-        """US dollars for these tokens, or None if the price is unknown."""
-        return price_of(self.provider.name, usage, self.settings.priced())
+    def price(self, usage: Usage, answered_by: str = "") -> float | None:
+        """US dollars for these tokens of an answer by this model, or None if the price is unknown."""
+        return price_of(self.provider.name, usage, self.settings.priced(), answered_by)
 
     def check_price(self) -> None:
         """Raise `ConfigError` if the model's price is unknown, because no budget could be enforced."""

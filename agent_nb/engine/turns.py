@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import agent_nb.core.events as ev
@@ -259,7 +260,7 @@ class Turns:
                 self._journal.flush()
         self._end_texts(turn)
         turn = self._code.completed(turn) if self._code else turn
-        self._meter.end_turn(turn.usage)
+        self._meter.end_turn(turn.usage, partial(self._prepared.price, answered_by=turn.model))
         self.window.counted(turn.usage)
         self._emit(ev.TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
         self._budget.report()

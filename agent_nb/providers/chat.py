@@ -14,7 +14,7 @@ from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.fenced_code import FencedCode
 from agent_nb.providers.http import shared_client
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
-from agent_nb.providers.responses import make_client
+from agent_nb.providers.responses import make_client, without_account
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.text_calls import WrittenCalls
@@ -284,11 +284,7 @@ class ChatProvider(StreamingProvider):
         return await ask_server(self.settings, await shared_client(self))
 
     def connect(self, http: "httpx2.AsyncClient") -> Any:
-        import openai
-
-        # The SDK reads OpenAI's organization and project from the environment; do not send them to other servers.
-        headers: Json = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
-        return make_client(self.settings, http, headers)
+        return make_client(self.settings, http, without_account())
 
     def incoming(
         self, request: Request, translation: ToolTranslation

@@ -52,6 +52,8 @@ _TRY_AGAIN = re.compile(
     r"try again in (?:(\d{1,4})h)?(?:(\d{1,4}) ?m(?!s))?(?:(\d{1,9}(?:\.\d{1,9})?) ?(ms|s))?", re.IGNORECASE
 )
 """`6.379s`, `7m12s`, `120ms`, `17 seconds`."""
+_IDENTITY_MODULES = ("azure.", "google.auth.", "botocore.")
+"""Modules of exceptions about a cloud's credentials."""
 _RETRY_STATUSES = (408, 409, 425, 429)
 _LONGEST_MESSAGE = 400
 
@@ -257,6 +259,8 @@ def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
     """The exception for one raised by an SDK. In all SDKs, HTTP errors carry the status and the response body."""
     import httpx2
 
+    if settings.vendor.identity and type(exc).__module__.startswith(_IDENTITY_MODULES):
+        return no_credentials(settings, str(exc))
     # `code` and `details` are the names in Google's `generate_content`.
     status = getattr(exc, "status_code", None) or getattr(exc, "code", None)
     body = getattr(exc, "body", None) or getattr(exc, "details", None)
@@ -270,6 +274,16 @@ def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
             return from_network(settings, cause)
     is_json = isinstance(exc, json.JSONDecodeError | RecursionError)
     return garbled(settings) if is_json else unexpected(settings, exc)
+
+
+def no_credentials(settings: Settings, message: str) -> ProviderError:
+    """The exception for a cloud whose library finds no credentials, or none that are valid."""
+    vendor = settings.vendor
+    key = f" or set `{vendor.key_variable}`" if vendor.keys else ""
+    remedy = vendor.identity.remedy if vendor.identity else ""
+    return error(
+        f"There are no credentials for {settings.title}: {as_sentence(message)} Run `{remedy}`{key}."
+    )
 
 
 def from_network(settings: Settings, exc: BaseException | None) -> ProviderError:
@@ -382,7 +396,7 @@ def _key_remedy(settings: Settings) -> str:
         return f"Enter another with `%agent key {settings.vendor.name}`."
     if settings.key_variable:
         return f"Check `{settings.key_variable}`."
-    variable = f", or set `{settings.vendor.keys[0]}`" if settings.vendor.keys else ""
+    variable = f", or set `{settings.vendor.key_variable}`" if settings.vendor.keys else ""
     return (
         f"Check the `api_key` you passed{variable}." if settings.api_key else f"Pass an `api_key`{variable}."
     )

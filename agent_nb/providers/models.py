@@ -88,6 +88,8 @@ OPENAI_MODELS = (
     Family(efforts=()),
 )
 """No `max_output`: OpenAI's default limit is the model's maximum."""
+DEPLOYED_MODELS = (Family(encrypted_reasoning=True),)
+"""For OpenAI's models under names that the user chose: everything is sent, and what is refused is left out."""
 
 _ADAPTIVE = Family(thinking="adaptive", efforts=("low", "medium", "high", "xhigh", "max"), max_output=128_000)
 _BOUND = replace(_ADAPTIVE, bound_thinking=True)

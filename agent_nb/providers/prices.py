@@ -36,9 +36,20 @@ models newer than the tables."""
 
 
 def price_of(
-    provider_name: str, usage: Usage, run_settings: Mapping[str, Any] = MappingProxyType({})
+    provider_name: str,
+    usage: Usage,
+    run_settings: Mapping[str, Any] = MappingProxyType({}),
+    answered_by: str = "",
 ) -> float | None:
-    """The price in US dollars of this usage with these run settings; None if unknown."""
+    """The price in US dollars of this usage with these run settings; None if unknown.
+
+    `answered_by` is the model that the answer names, which the name of a deployment does not tell.
+    """
+    vendor = VENDORS.get(provider_name.partition(":")[0])
+    if vendor and vendor.deployment_of:
+        if usage == Usage():
+            return 0.0
+        provider_name = f"{vendor.deployment_of}:{answered_by}"
     tier = run_settings.get("sampling", {}).get("service_tier", "auto")
     if tier not in _LISTED_TIERS or not has_price(provider_name):
         return None

@@ -9,6 +9,7 @@ from agent_nb._base.constants import ACP, DEMO, IN_BROWSER, REPLAY
 from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
 from agent_nb.core.run_settings import DERIVED, SETTINGS
+from agent_nb.providers.requirements import take_options
 from agent_nb.providers.settings import (
     Settings,
     can_load,
@@ -31,6 +32,10 @@ PROVIDERS = {
     "chat": "agent_nb.providers.chat:ChatProvider",
 }
 """The provider of each wire protocol, as `module:Class`."""
+CLOUD_PROVIDERS = {
+    "azure": "agent_nb.providers.azure:AzureProvider",
+}
+"""The same by vendor, for clouds: another client, the same protocol."""
 MAKERS: dict[str, str] = {}
 """The same for models that need no server. `agent.py` registers them."""
 VENDOR_SOURCES: list[Callable[[], object]] = []
@@ -62,6 +67,8 @@ def model(
     check_type("base_url", base_url, str | None, "text")
     check_type("api_key", api_key, str | None, "text")
     _check_installed(vendor, APIS[protocol])
+    client_options = take_options(vendor, name, {**options, "base_url": base_url})
+    options = {option: value for option, value in options.items() if option not in client_options}
     key_variable, key = _key(vendor, name, api_key)
     headers, max_tokens = options.pop("headers", None) or {}, options.pop("max_tokens", None)
     check_type("headers", headers, Mapping, "a dict of names and values")
@@ -76,8 +83,9 @@ def model(
         silence=silence,
         headers={**vendor.headers, **headers},
         options=options,
+        client_options=client_options,
     )
-    return load(PROVIDERS[protocol])(settings)  # type: ignore[no-any-return]
+    return load(CLOUD_PROVIDERS.get(vendor.name, PROVIDERS[protocol]))(settings)  # type: ignore[no-any-return]
 
 
 def load(target: str) -> Any:
@@ -175,10 +183,13 @@ def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
     variable, key = "", (api_key or "").strip()
     if not key and (entry := find_key(vendor.keys)):
         variable, key = entry
-    if not key and not vendor.local:
+    identity = vendor.identity
+    if not key and not vendor.local and not (identity and is_installed(identity.module)):
         page = f" Get a key at {vendor.key_page}." if vendor.key_page else ""
+        page = f" Or sign in: `%pip install 'agent-nb[{identity.extra}]'`." if identity else page
         raise MissingKeyError(
-            f"{name!r} needs a key. Set `{vendor.keys[0]}` or pass `api_key`; the model `{DEMO}:` needs none.{page}",
+            f"{name!r} needs a key. Set `{vendor.key_variable}` or pass `api_key`; the model `{DEMO}:` needs none."
+            f"{page}",
             vendor=vendor.name,
         )
     return variable, key
@@ -186,6 +197,8 @@ def _key(vendor: Vendor, name: str, api_key: str | None) -> tuple[str, str]:
 
 def _base_url(vendor: Vendor, base_url: str | None) -> str | None:
     from_variable = os.environ.get(vendor.base_url_variable, "") if vendor.base_url_variable else ""
+    if from_variable:
+        from_variable = from_variable.rstrip("/") + vendor.base_url_path
     url = check_base_url(base_url or from_variable or vendor.base_url)
     if url is None and vendor.api is APIS["chat"]:
         raise ConfigError(

@@ -193,6 +193,13 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient", headers: Json | 
     )
 
 
+def without_account() -> Json:
+    """Headers for servers of others: the SDK reads OpenAI's organization and project from the environment."""
+    import openai
+
+    return {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
+
+
 def _reasoning(settings: Settings) -> Json:
     family = settings.family
     if not family.efforts:

@@ -94,6 +94,8 @@ class Settings:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     options: Mapping[str, Any] = field(default_factory=dict)
     """Extra fields of the request body, sent unchanged."""
+    client_options: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of the vendor's client, by `ClientOption.name`."""
 
     def __post_init__(self) -> None:
         # A slash in a password should be `%2F`, but need not be.
@@ -104,6 +106,7 @@ class Settings:
         for name, value in self.headers.items():
             if _SECRET_HEADER.search(name):
                 secrets += [str(value), str(value).partition(" ")[2]]
+        secrets += [os.environ.get(name, "") for name in self.vendor.secret_variables]
         for secret in secrets:
             register(secret)
             register(unquote(secret))
@@ -151,7 +154,7 @@ def _unpickled(values: dict[str, Any]) -> Settings:
         if entry is None:
             raise MissingKeyError(
                 f"`{vendor.name}:{values['model']}` needs a key in every process that uses it: set"
-                f" `{vendor.keys[0]}` where it starts.",
+                f" `{vendor.key_variable}` where it starts.",
                 vendor=vendor.name,
             )
         values = {**values, "key_variable": entry[0], "api_key": entry[1]}

@@ -9,6 +9,7 @@ from agent_nb._base.wire import Json
 from agent_nb.providers.models import (
     ANTHROPIC_MODELS,
     CHAT_MODELS,
+    DEPLOYED_MODELS,
     GEMINI_MODELS,
     OPENAI_MODELS,
     Family,
@@ -49,6 +50,33 @@ APIS: dict[str, Api] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClientOption:
+    """An argument that a cloud's client requires besides its credentials."""
+
+    name: str
+    """Its name in `model(...)`, and in the SDK's client."""
+    variables: tuple[str, ...]
+    """Environment variables for it; the first one set wins."""
+    meaning: str
+    """What it is, with an example, as part of a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Credentials of a cloud that are not a key. The cloud's own library looks for them and renews them."""
+
+    module: str
+    """The library's module."""
+    extra: str = ""
+    """The extra of this package that installs the library; empty if the SDK requires it."""
+    variables: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    """Credentials are here if one of these variables is set or one of these files exists."""
+    remedy: str
+    """The command that signs the user in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Vendor:
     """Everything about a vendor that is not its wire protocol."""
 
@@ -59,6 +87,16 @@ class Vendor:
     """Keys of `APIS`. The first is used unless `model(..., api=)` names another."""
     keys: tuple[str, ...] = ()
     """Environment variables for the key; the first one set wins. Optional for a local server."""
+    usual_key: str = ""
+    """The one of `keys` that messages name, if not the first."""
+    other_secrets: tuple[str, ...] = ()
+    """Other environment variables whose values are masked and not passed on to outside agents."""
+    identity: Identity | None = None
+    """Used if there is no key."""
+    client_options: tuple[ClientOption, ...] = ()
+    deployment_of: str = ""
+    """The vendor whose models it serves under names that the user chose. Prices come from the model that the answer
+    names."""
     key_page: str = ""
     """Page where the vendor issues keys."""
     recommended: str = ""
@@ -70,6 +108,8 @@ class Vendor:
     base_url: str = ""
     """Empty for the SDK's default."""
     base_url_variable: str = ""
+    base_url_path: str = ""
+    """Appended to the address in that variable."""
     local: bool = False
     """The user's own server: needs no key, has no price, may take minutes to send its first byte."""
     price_id: str
@@ -101,6 +141,15 @@ class Vendor:
     @property
     def needs_key(self) -> bool:
         return bool(self.keys) and not self.local
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable to set for the key."""
+        return self.usual_key or self.keys[0]
+
+    @property
+    def secret_variables(self) -> tuple[str, ...]:
+        return (*self.keys, *self.other_secrets)
 
     def family(self, model: str) -> Family:
         return next(family for family in self.models if re.search(family.pattern, model))
@@ -175,6 +224,39 @@ _ROWS = (
         # A message with calls is refused without this field, even if the turn had no thinking.
         call_fields={"reasoning_content": ""},
         images=False,
+    ),
+    Vendor(
+        name="azure",
+        title="Azure OpenAI",
+        apis=("responses",),
+        keys=("AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_API_KEY"),  # in the SDK's order
+        usual_key="AZURE_OPENAI_API_KEY",
+        other_secrets=("AZURE_CLIENT_SECRET",),
+        identity=Identity(
+            module="azure.identity",
+            extra="azure",
+            variables=("AZURE_CLIENT_SECRET", "AZURE_FEDERATED_TOKEN_FILE", "IDENTITY_ENDPOINT"),
+            files=("$AZURE_CONFIG_DIR/azureProfile.json", "~/.azure/azureProfile.json"),
+            remedy="az login",
+        ),
+        client_options=(
+            ClientOption(
+                name="base_url",
+                variables=("AZURE_OPENAI_ENDPOINT",),
+                meaning="the endpoint of your resource, such as https://NAME.openai.azure.com",
+            ),
+            ClientOption(
+                name="api_version",
+                variables=("OPENAI_API_VERSION",),
+                meaning="the version of the API, such as 2025-04-01-preview",
+            ),
+        ),
+        base_url_variable="AZURE_OPENAI_ENDPOINT",
+        base_url_path="/openai",
+        price_id=NO_PRICE,
+        deployment_of="openai",
+        models=DEPLOYED_MODELS,
+        note="Responses API; name your deployment",
     ),
     Vendor(
         name="ollama",

@@ -58,7 +58,7 @@ def planted_keys(seed: int = 7) -> dict[str, str]:
 def environment(keys: dict[str, str]) -> dict[str, str]:
     """Variables with keys: those of all vendors, of a JupyterHub, of a database."""
     shaped = [keys[name] for name in SHAPES]
-    variables = sorted({row.keys[0] for row in VENDORS.values() if row.keys})
+    variables = sorted({row.key_variable for row in VENDORS.values() if row.keys})
     return {
         **{name: shaped[number % len(shaped)] for number, name in enumerate(variables)},
         "JUPYTERHUB_API_TOKEN": keys["hub_token"],

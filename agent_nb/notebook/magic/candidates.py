@@ -83,13 +83,17 @@ def variables(session: Session, accepts: Callable[[Any], bool] = lambda value: T
 
 def _models() -> list[Candidate]:
     from agent_nb.acp.known import states
+    from agent_nb.providers.requirements import missing
     from agent_nb.providers.settings import find_key
     from agent_nb.providers.vendors import VENDORS
 
     models = []
     for vendor in VENDORS.values():
-        state = "needs a key" if vendor.needs_key else "no key needed"
-        is_ready = find_key(vendor.keys) or vendor.name == DEMO
+        to_do = missing(vendor)
+        state = (
+            to_do.partition(":")[0] if vendor.client_options else "needs a key" if to_do else "no key needed"
+        )
+        is_ready = not to_do and (vendor.identity or find_key(vendor.keys) or vendor.name == DEMO)
         if vendor.name == ACP:
             models += [(f"{ACP}:{name}", text.partition(":")[0]) for name, text in states().items()]
         else:

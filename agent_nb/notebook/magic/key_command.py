@@ -43,7 +43,7 @@ def key_command(session: Session, arguments: str) -> Table | None:
 
 def _list_keys() -> Table:
     rows = [
-        (vendor.name, key_source(vendor.keys) or "none", vendor.keys[0], vendor.key_page)
+        (vendor.name, key_source(vendor.keys) or "none", vendor.key_variable, vendor.key_page)
         for vendor in VENDORS.values()
         if vendor.keys
     ]
@@ -81,7 +81,7 @@ def missing_key(session: Session, error: MissingKeyError) -> str:
     if vendor is None:
         return str(error)
     command = session.command(f"key {vendor.name}")
-    alternative = ", and keeps it in this tab alone" if IN_BROWSER else f", or set `{vendor.keys[0]}`"
+    alternative = ", and keeps it in this tab alone" if IN_BROWSER else f", or set `{vendor.key_variable}`"
     page = f" Get a key at {vendor.key_page}" if vendor.key_page else ""
     return (
         f"{vendor.title} needs a key: run `{command}`, which asks for it{alternative}. Without a key, `-m {DEMO_MODEL}`"

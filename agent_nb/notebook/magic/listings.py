@@ -13,6 +13,7 @@ from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, Rules, plugins, switch_off
 from agent_nb.providers import default_model_name, full_name
+from agent_nb.providers.requirements import missing
 from agent_nb.providers.settings import find_key
 from agent_nb.providers.studio import studio_for_name
 from agent_nb.providers.vendors import VENDORS, Vendor
@@ -80,10 +81,10 @@ def first_usable_model() -> tuple[str, str]:
 
 
 def _key_state(vendor: Vendor) -> str:
-    if find_key(vendor.keys):
+    if to_do := missing(vendor):
+        return to_do
+    if vendor.identity or find_key(vendor.keys):
         return "ready"
-    if vendor.needs_key:
-        return f"set {vendor.keys[0]}"
     return "ready, no key needed" if vendor.name == DEMO else "no key needed"
 
 

@@ -3,7 +3,7 @@
 import base64
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agent_nb.core.messages import Image, Message, ToolResult, ToolSpec, user
@@ -51,11 +51,12 @@ class Case:
     """Whether some names of arguments are refused, so that others are sent."""
 
     def __str__(self) -> str:
-        return self.protocol
+        vendor = self.name.partition(":")[0]
+        return vendor if vendor in CLIENT_OPTIONS else self.protocol
 
     def provider(self, server: WireServer, name: str = "", **settings: Any) -> VendorProvider:
         own = {"api": self.protocol, "api_key": KEY, "base_url": server.base_url(self.protocol)}
-        settings = {**own, **settings}
+        settings = {**own, **CLIENT_OPTIONS.get((name or self.name).partition(":")[0], {}), **settings}
         made = model(name or self.name, **settings)
         assert isinstance(made, VendorProvider)
         return made
@@ -83,6 +84,11 @@ CASES = (
     ),
 )
 CASE = {case.protocol: case for case in CASES}
+CLIENT_OPTIONS = {
+    "azure": {"api_version": "2025-04-01-preview"},
+}
+"""Arguments of the clouds' clients, besides `base_url`."""
+CLOUD_CASES = (replace(CASE["responses"], name="azure:my-deployment"),)
 
 
 def case_of(vendor: str) -> Case:

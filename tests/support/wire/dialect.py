@@ -42,7 +42,7 @@ class Dialect:
 
     def __init__(self, reply: Reply, model: str) -> None:
         self.reply = reply
-        self.model = model
+        self.model = str(reply.options.get("model", model))
         self.tokens = next((step for step in reply.steps if isinstance(step, Tokens)), Tokens())
         self.end = next((step for step in reply.steps if isinstance(step, End)), None)
         self.has_calls = any(isinstance(step, Call) for step in reply.steps)

@@ -153,7 +153,7 @@ class Reply:
     fault: "Fault | None" = None
     """What happens to one of its events on the way."""
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Switches of a dialect, such as `reasoning`: the field for thinking in Chat Completions."""
+    """Switches of a dialect, such as `reasoning`: the field for thinking in Chat Completions; `model`: who answers."""
 
 
 def reply(*steps: Step, **settings: Any) -> Reply:

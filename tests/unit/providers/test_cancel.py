@@ -7,10 +7,10 @@ import pytest
 
 from agent_nb.providers.base import Accepted, TextPiece
 from tests.support.wire import Call, Hold, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASES, Case, ask, collect, turn_of
+from tests.support.wire.cases import CASES, CLOUD_CASES, Case, ask, collect, turn_of
 from tests.support.wire.server import Request
 
-pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
+pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUD_CASES], ids=str)
 
 
 async def held(server: WireServer, number: int = 0) -> Request:

@@ -25,6 +25,7 @@ from tests.support.wire import (
 )
 from tests.support.wire.cases import (
     CASES,
+    CLOUD_CASES,
     RED_PNG,
     Case,
     ask,
@@ -38,7 +39,7 @@ from tests.unit.core.test_run_settings import VALUES
 
 SIGNATURE = "c2lnbmVkK3RoaXMvYW5kPT90aGF0+/8="
 
-pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
+pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUD_CASES], ids=str)
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from tests.support.wire import (
     problem,
     reply,
 )
-from tests.support.wire.cases import CASES, KEY, Case, collect, turn_of
+from tests.support.wire.cases import CASES, CLOUD_CASES, KEY, Case, collect, turn_of
 
-pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
+pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUD_CASES], ids=str)
 
 
 async def failure(case: Case, server: WireServer, planned: Reply, **settings) -> ProviderError:

@@ -8,6 +8,7 @@ import pytest
 from agent_nb.core.errors import MissingKeyError
 from agent_nb.providers import default_model_name, model, settings
 from agent_nb.providers.vendors import VENDORS
+from tests.support.wire.cases import CLIENT_OPTIONS
 
 EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys})
 
@@ -41,10 +42,13 @@ def colab(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 @pytest.mark.parametrize(
     "vendor", [vendor for vendor in VENDORS.values() if vendor.keys and not vendor.local]
 )
-def test_a_missing_key_names_its_variable(vendor):
+def test_a_missing_key_names_its_variable(vendor, monkeypatch: pytest.MonkeyPatch):
+    if vendor.identity:
+        monkeypatch.setitem(sys.modules, vendor.identity.module, None)
+        monkeypatch.setenv(vendor.base_url_variable, "https://127.0.0.1:9")
     with pytest.raises(MissingKeyError) as caught:
-        model(f"{vendor.name}:")
-    assert f"`{vendor.keys[0]}`" in str(caught.value)
+        model(f"{vendor.name}:{vendor.recommended or 'm'}", **CLIENT_OPTIONS.get(vendor.name, {}))
+    assert f"`{vendor.key_variable}`" in str(caught.value)
     assert "`demo:`" in str(caught.value)
 
 

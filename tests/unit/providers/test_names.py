@@ -11,13 +11,15 @@ from agent_nb._base.secrets import MASK, mask
 from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.providers import model
 from agent_nb.providers.vendors import VENDORS
-from tests.support.wire.cases import ask, collect
+from tests.support.wire.cases import CLIENT_OPTIONS, ask, collect
 
 ONLINE = [row.name for row in VENDORS.values() if not row.offline]
 
 
 def made(name: str, **settings):
-    return model(name, **{"api_key": "some-key-of-mine", **settings})
+    vendor = name.strip().lower().partition(":")[0] if isinstance(name, str) else ""
+    needed = {"base_url": "https://127.0.0.1:9", **CLIENT_OPTIONS[vendor]} if vendor in CLIENT_OPTIONS else {}
+    return model(name, **{"api_key": "some-key-of-mine", **needed, **settings})
 
 
 @pytest.mark.parametrize("vendor", ONLINE)

@@ -51,7 +51,9 @@ def test_every_vendor_with_an_image_model_has_an_image_maker():
 
 @pytest.mark.parametrize("vendor", VENDORS.values(), ids=attrgetter("name"))
 def test_tests_see_no_variable_of_a_vendor(vendor: Vendor):
-    assert all(name.startswith(KEYS) for name in (*vendor.keys, vendor.base_url_variable) if name)
+    options = [name for option in vendor.client_options for name in option.variables]
+    names = (*vendor.secret_variables, vendor.base_url_variable, *options)
+    assert all(name.startswith(KEYS) for name in names if name)
 
 
 async def test_one_row_makes_a_compatible_vendor(acme: Vendor, monkeypatch: pytest.MonkeyPatch):

@@ -1,0 +1,53 @@
+"""What a vendor requires before it can be used. Reads the environment and files only: no network, no program."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agent_nb.core.errors import ConfigError, check_type
+from agent_nb.providers.settings import find_key, is_installed
+from agent_nb.providers.vendors import ClientOption, Identity, Vendor
+
+
+def take_options(vendor: Vendor, name: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The client options from the arguments or the environment; raises `ConfigError` for the first that is missing."""
+    values: dict[str, str] = {}
+    for option in vendor.client_options:
+        check_type(option.name, arguments.get(option.name), str | None, "text")
+        value = arguments.get(option.name) or _from_environment(option)
+        if not value:
+            raise ConfigError(
+                f"{name!r} needs {option.meaning}: set `{option.variables[0]}` or pass `{option.name}`."
+            )
+        values[option.name] = value
+    values.pop("base_url", None)  # a setting of every vendor
+    return values
+
+
+def missing(vendor: Vendor) -> str:
+    """The one thing to set or to run before the vendor can be used, in a few words; empty if there is none."""
+    for option in vendor.client_options:
+        if not _from_environment(option):
+            return f"set {option.variables[0]}: {option.meaning}"
+    if vendor.local or vendor.offline or find_key(vendor.keys):
+        return ""
+    key = f"set {vendor.key_variable}" if vendor.keys else ""
+    if vendor.identity is None:
+        return key
+    if not is_installed(vendor.identity.module):
+        return f"{key}, or pip install 'agent-nb[{vendor.identity.extra}]'"
+    if has_credentials(vendor.identity):
+        return ""
+    return f"{f'{key}, or ' if key else ''}run {vendor.identity.remedy}, unless this machine has an identity"
+
+
+def has_credentials(identity: Identity) -> bool:
+    """Whether variables or files promise credentials. Those that a server gives to its machine are not seen."""
+    return any(map(os.environ.get, identity.variables)) or any(
+        Path(os.path.expandvars(file)).expanduser().is_file() for file in identity.files
+    )
+
+
+def _from_environment(option: ClientOption) -> str:
+    return next((value for name in option.variables if (value := os.environ.get(name, "").strip())), "")

@@ -1,0 +1,155 @@
+"""Models in the clouds: where the credentials come from, and what is said of the one thing that is missing."""
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from agent_nb import Agent
+from agent_nb._base.secrets import mask
+from agent_nb.acp.known import KNOWN_AGENTS
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.events import TurnRetrying
+from agent_nb.core.messages import Usage
+from agent_nb.providers import model
+from agent_nb.providers.prices import price_of
+from agent_nb.providers.requirements import missing
+from agent_nb.providers.vendors import VENDORS
+from tests.support.wire import Say, Tokens, WireServer, problem, reply
+from tests.support.wire.cases import CLIENT_OPTIONS, KEY, turn_of
+
+TOKEN = "tok3n-of-the-stand-in-91f0"
+CLOUDS = [VENDORS[name] for name in CLIENT_OPTIONS]
+NAMES = {"azure": "azure:my-deployment"}
+COMPLETE = {
+    "azure": {
+        "AZURE_OPENAI_ENDPOINT": "https://lab.openai.azure.com/",
+        "OPENAI_API_VERSION": "2025-04-01-preview",
+        "AZURE_OPENAI_API_KEY": KEY,
+    },
+}
+"""The variables of each cloud, in the order in which a missing one is named."""
+
+
+class StandIn(BaseHTTPRequestHandler):
+    """A server of tokens, as a cloud gives one to its machines."""
+
+    def answer(self) -> None:
+        body = {
+            "access_token": TOKEN,
+            "expires_on": 4_000_000_000,
+            "expires_in": 3600,
+            "token_type": "Bearer",
+        }
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps(body).encode())
+
+    do_GET = do_POST = answer  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def tokens() -> Iterator[str]:
+    server = HTTPServer(("127.0.0.1", 0), StandIn)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/token"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    """A home without anybody's credentials."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def set_all(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    ("vendor", "variable"), [(vendor, name) for vendor, names in COMPLETE.items() for name in names]
+)
+def test_the_one_thing_that_is_missing_is_named(vendor: str, variable: str, monkeypatch: pytest.MonkeyPatch):
+    set_all(monkeypatch, COMPLETE[vendor])
+    assert missing(VENDORS[vendor]) == ""
+    assert model(NAMES[vendor]).name == NAMES[vendor]
+    monkeypatch.delenv(variable)
+    to_do = missing(VENDORS[vendor])
+    assert to_do.startswith(f"set {variable}")
+    if option := next((row for row in VENDORS[vendor].client_options if variable in row.variables), None):
+        assert option.meaning in to_do
+        with pytest.raises(ConfigError, match=f"set `{variable}` or pass `{option.name}`"):
+            model(NAMES[vendor])
+
+
+@pytest.mark.parametrize("vendor", CLOUDS, ids=lambda vendor: vendor.name)
+def test_secrets_are_masked_and_not_passed_on(vendor, monkeypatch: pytest.MonkeyPatch):
+    set_all(monkeypatch, COMPLETE[vendor.name])
+    values = {name: f"value-of-{name}-7f3" for name in vendor.secret_variables}
+    set_all(monkeypatch, values)
+    model(NAMES[vendor.name])
+    assert not [value for value in values.values() if value in mask(f"Seen: {value}.")]
+    for agent in KNOWN_AGENTS:
+        if agent.keys is None:  # it uses the keys of every vendor
+            continue
+        assert not values.keys() & agent.environment(with_tools=False).keys()
+
+
+@pytest.mark.parametrize(
+    ("variables", "sent"),
+    [
+        ({"AZURE_OPENAI_API_KEY": KEY}, ("api-key", KEY)),
+        ({"AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_AD_TOKEN": TOKEN}, ("authorization", f"Bearer {TOKEN}")),
+    ],
+)
+async def test_azure_is_asked_as_its_sdk_asks(server: WireServer, monkeypatch, variables, sent):
+    set_all(monkeypatch, COMPLETE["azure"] | variables | {"OPENAI_ORG_ID": "org", "OPENAI_API_KEY": "other"})
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"http://127.0.0.1:{server.port}/")
+    server.plan(reply(Say("Hello.")))
+    assert (await turn_of(model("azure:my-deployment"))).message.text == "Hello."
+    (request,) = server.requests
+    assert request.path == "/openai/responses?api-version=2025-04-01-preview"
+    assert request.body["model"] == "my-deployment"
+    credentials = {name: request.headers.get(name) for name in ("api-key", "authorization")}
+    assert credentials == {**dict.fromkeys(credentials), sent[0]: sent[1]}
+    assert "openai-organization" not in request.headers
+
+
+@pytest.mark.usefixtures("home")
+async def test_azure_takes_the_token_of_a_managed_identity(server: WireServer, tokens: str, monkeypatch):
+    pytest.importorskip("azure.identity")
+    set_all(monkeypatch, {"IDENTITY_ENDPOINT": tokens, "IDENTITY_HEADER": "header-of-the-machine"})
+    server.plan(reply(Say("Hello.")))
+    provider = model("azure:d", base_url=server.base_url("responses"), **CLIENT_OPTIONS["azure"])
+    assert (await turn_of(provider)).message.text == "Hello."
+    assert server.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
+
+
+@pytest.mark.parametrize(
+    ("answered_by", "known"), [("gpt-4.1-2025-04-14", True), ("gpt-nobody-knows", False)]
+)
+async def test_a_deployment_costs_what_the_model_in_its_answer_costs(answered_by: str, known: bool):
+    async with WireServer(strict=False) as server:
+        server.plan(
+            problem(400, "Unsupported parameter: 'reasoning.summary'", param="reasoning.summary"),
+            problem(400, "Encrypted content is not supported with this model.", param="include"),
+            reply(Say("Hello."), Tokens(input=1000, output=100), options={"model": answered_by}),
+        )
+        options = {"api_key": KEY, "base_url": server.base_url("responses"), **CLIENT_OPTIONS["azure"]}
+        run = await Agent(model("azure:gpt-6.1-sol", **options)).run("Hello?")
+    assert run.text == "Hello."
+    assert len(list(run.events.of(TurnRetrying))) == 2
+    assert not {"reasoning", "include"} & server.requests[-1].body.keys()
+    usage = Usage(input=1000, output=100)
+    assert run.cost == (price_of(f"openai:{answered_by}", usage) if known else None)
+    assert price_of("azure:gpt-6.1-sol", usage) is None
