@@ -139,7 +139,7 @@ def branch_names(run: RunRecord) -> dict[str, Literal["set", "changed", "deleted
     for step in steps_of(run) if run.settings.get("branch") else ():
         for name in step.names.get("bound", ()):
             names[name] = "changed" if name in names else "set"  # it was deleted before
-        for name in step.names.get("changed", ()):
+        for name in (*step.names.get("changed", ()), *step.names.get("in_place", ())):
             names.setdefault(name, "changed")
         for name in step.names.get("deleted", ()):
             if names.get(name) == "set":

@@ -255,7 +255,11 @@ async def test_a_run_has_its_own_branch_and_says_so(shell):
     run = await agent("rows.append(2); total = 3; rows", "del total; other = 1", branch=True).run("go")
     assert [use.title for use in run.tool_uses] == ["run Python (in a branch)"] * 2
     assert "[1, 2]" in run.tool_uses[0].result.text
-    assert (shell.names["rows"], run.branch, run.settings["branch"]) == ([1], {"other": "set"}, True)
+    assert (shell.names["rows"], run.branch, run.settings["branch"]) == (
+        [1],
+        {"rows": "changed", "other": "set"},
+        True,
+    )
     assert next(run.events.of(RunStarted)).settings["branch"]
     for form in (run.to_markdown(), run.to_html(), repr(run._repr_mimebundle_())):
         assert "in a branch: your variables are unchanged" in form
