@@ -144,7 +144,7 @@ class ReplayHandle(RunHandle):
         if isinstance(event, ev.RunStarted):
             more = {"base": self._base, "settings": self.settings}
         elif isinstance(event, ev.ApprovalRequested):
-            more = {"allows_whole_run": False}  # no code runs in a replay
+            more = {"allows_whole_run": False, "can_try": False}  # no code runs in a replay
         elif isinstance(event, ev.ToolFinished):
             more = {"outputs": tuple(map(_replayed_output, event.outputs))}
         self._event_log.publish(replace(event, run_id=self.id, variant=self.variant, **more))

@@ -208,6 +208,8 @@ class ApprovalRequested(BaseEvent):
     """Whether the user may allow all calls of this tool in the run."""
     written: bool = False
     """Whether the model wrote the call into its text. "Always" does not cover it."""
+    can_try: bool = False
+    """Whether the user may try the call in a copy of the kernel before answering."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

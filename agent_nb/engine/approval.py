@@ -16,6 +16,7 @@ from agent_nb.core.events import ApprovalRequested, ApprovalResolved, Decider
 from agent_nb.core.messages import ToolCall
 from agent_nb.core.run_settings import STRICTNESS, stricter
 from agent_nb.engine.ending import EndRun, call_user_code
+from agent_nb.engine.trials import Trials, can_try
 from agent_nb.providers.base import Clock
 from agent_nb.render.transcript import changes
 from agent_nb.tools import Tool, Toolbox, ToolContext
@@ -196,6 +197,7 @@ class Approvals:
     consent: Consent = field(default_factory=Consent)
     variant: int = 0
     unanswered: set[str] = field(default_factory=set)
+    trials: Trials = field(default_factory=Trials)
     _seconds: dict[str, float] = field(default_factory=dict)
     """Seconds the user took to answer, by call id."""
 
@@ -230,8 +232,10 @@ class Approvals:
                 "description": tool.spec.description,
                 "schema": tool.spec.schema,
                 "identical_only": tool.identical_only,
+                "can_try": can_try(tool),
             }
-            answer = await self._approve(call, args, about)
+            with self.trials.offered(call.id, tool, context):
+                answer = await self._approve(call, args, about)
             remarks += _remarks(answer, args)
             args = args if answer.args is None else answer.args
         if hosts := await call_user_code("Reading the addresses", tool.fetches, args, context):

@@ -16,6 +16,7 @@ from agent_nb.engine.cost import SESSION
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.prepared import PreparedRun, Recording
+from agent_nb.engine.trials import Trials
 from agent_nb.files import Files
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.run import Run
@@ -95,6 +96,11 @@ class Handle(ABC):
         if gate is None or self.done:
             raise ConfigError("The run has ended." if gate else "Nothing was held back.")
         gate.show(call_id)
+
+    @property
+    def trials(self) -> Sequence[Trials]:
+        """The trials of each variant; empty ones for a run that never asks."""
+        return [variant.approvals.trials if variant.approvals else Trials() for variant in self._variants]
 
     def problems_of(self, name: str, args: Json) -> Mapping[str, str]:
         """Problems with the tool's arguments, by argument: from its schema, else from the tool itself."""

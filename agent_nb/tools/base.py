@@ -211,6 +211,9 @@ class BranchMaker(Protocol):
     def check(self, *, implied: bool) -> None:
         """Raise `ConfigError` if branches cannot be made here, or are risky and the user has not asked for one."""
 
+    def are_safe(self) -> bool:
+        """Whether branches can be made here, and nothing is known that could fail in them."""
+
     async def open(self) -> Branch:
         """Copy the session; raises `BranchError` if that fails."""
 

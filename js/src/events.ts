@@ -147,6 +147,7 @@ export interface ApprovalRequested extends BaseEvent {
 	identical_only: boolean;
 	allows_whole_run: boolean;
 	written: boolean;
+	can_try: boolean;
 }
 
 export interface ApprovalResolved extends BaseEvent {

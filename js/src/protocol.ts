@@ -84,6 +84,7 @@ export type CommandName =
 	| "stop"
 	| "approve"
 	| "deny"
+	| "try"
 	| "ask_again"
 	| "show_output"
 	| "pick"

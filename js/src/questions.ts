@@ -1,6 +1,6 @@
 // The open approval requests of a run: one queue across all variants.
 
-import type { Json } from "./events.ts";
+import type { Json, MimeBundle } from "./events.ts";
 import { sameJson } from "./json.ts";
 import type { ToolRow } from "./tool-call.ts";
 import type { Variant } from "./variants.ts";
@@ -47,6 +47,11 @@ export function countAlike(questions: readonly Question[], { name, args, request
 	return questions.filter(({ row }) => row.name === name && sameJson(row.args, args)).length;
 }
 
+/** A trial of a call in a copy of the kernel: null while it runs, then what came of it. */
+export interface Trial {
+	result: { readonly outputs: readonly MimeBundle[]; readonly problem: string } | null;
+}
+
 /** The user's unsent input in the card of a question. It outlives the card's elements. */
 export class AnswerDraft {
 	note = "";
@@ -59,4 +64,6 @@ export class AnswerDraft {
 	problems: Problems = {};
 	/** Whether the end of the call was in view, or the user has expanded all of it. */
 	seen = false;
+	/** The last trial of the call as it is now. */
+	trial: Trial | null = null;
 }

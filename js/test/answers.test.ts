@@ -1,9 +1,9 @@
 // What the page shows when the kernel answers late, or asks.
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { STOP_HINT } from "../src/view/context.ts";
 import widget from "../src/widget.ts";
-import { done, finished, script, started, tool, turn } from "./events.ts";
+import { done, finished, type Loose, script, started, tool, turn } from "./events.ts";
 import { Kernel, shadow, soon, still } from "./kernel.ts";
 
 let kernel: Kernel;
@@ -208,6 +208,65 @@ test("code can be allowed for the run, which the footer says until it is taken b
 	expect(line.hidden).toBe(true);
 });
 
+describe("code", () => {
+	const [begun, asked] = asks("a", { code: "x = 1" });
+	const schema = { properties: { code: { type: "string" } }, required: ["code"] };
+	const offered = { ...asked!, name: "run_python", can_try: true, schema } as typeof asked;
+	const trial = (): HTMLElement => find(".anb-trial");
+	const tries = () => kernel.commands("try");
+
+	test("is tried before it is approved, again and as edited, and a second press stops it", async () => {
+		const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+		kernel.batch(1, script(started, turn, begun!, offered!));
+		await soon();
+		expect(trial().textContent).toContain("files and network are touched for real");
+		key(".anb-card.ask", "t");
+		expect(tries()).toEqual([]);
+		clock.mockRestore();
+		await still();
+		buttonOf("Try it")!.click();
+		await still();
+		expect(trial().textContent).toContain("Trying it");
+		buttonOf("Stop trying")!.click();
+		expect(tries()).toMatchObject([
+			{ variant: 0, call_id: "a" },
+			{ call_id: "a", stop: true },
+		]);
+		const names = { bound: ["x"], changed: [], deleted: [], in_place: { orders: "+ y" }, code: "x = 1" };
+		const outputs = [{ "text/plain": "seen" }, { "application/vnd.agent-nb.names+json": names }];
+		const nextClock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+		kernel.answer(tries()[0], { ok: true, outputs, problem: "It was \u202estopped." });
+		await soon();
+		expect(trial().textContent).toContain("Tried in a copy");
+		expect(trial().textContent).toMatch(/seen.*It was <U\+202E>stopped\.bound xorders: \+ y$/);
+		expect(trial().querySelector(".anb-names button")).toBeNull();
+		click();
+		expect(kernel.commands("approve")).toEqual([]);
+		nextClock.mockRestore();
+		await still();
+		key(".anb-card.ask", "e");
+		const editor = find("textarea") as HTMLTextAreaElement;
+		editor.value = "x = 2";
+		editor.dispatchEvent(new Event("input", { bubbles: true }));
+		expect(trial().textContent).not.toContain("seen");
+		await still();
+		buttonOf("Try it")!.click();
+		expect(tries()[2]).toMatchObject({ args: { code: "x = 2" } });
+		kernel.answer(tries()[2], { ok: false, error: "The kernel could not be copied." });
+		await later(() => expect(find(".anb-acts [role=alert]").textContent).toContain("could not be copied"));
+		await still();
+		buttonOf("Approve with changes")!.click();
+		expect(kernel.commands("approve")).toMatchObject([{ call_id: "a", args: { code: "x = 2" } }]);
+	});
+
+	test("that the kernel cannot copy is not tried", async () => {
+		kernel.batch(1, script(started, turn, begun!, { ...offered!, can_try: false } as Loose));
+		await still();
+		key(".anb-card.ask", "t");
+		expect([trial().hidden, buttonOf("Try it"), tries()]).toEqual([true, undefined, []]);
+	});
+});
+
 test("an output that was held back can be shown to the model", async () => {
 	const blind = { ...started, settings: { data: "schema" } };
 	const resolved = { type: "approval_resolved", call_id: "a", approved: true, note: "" } as const;
@@ -257,7 +316,7 @@ test("questions of several variants are one queue, and those alike are approved 
 	await still();
 	expect((find(".anb-note-input") as HTMLInputElement).value).toBe("go");
 	expect(labels()).toContain("Approve all 2 alike");
-	[...shadow().querySelectorAll<HTMLElement>(".anb-acts .anb-btn")][3]!.click();
+	buttonOf("Approve all 2 alike")!.click();
 	expect(kernel.commands("approve")).toMatchObject([
 		{ variant: 1, call_id: "a", note: "go", scope: "together" },
 	]);

@@ -55,6 +55,24 @@ def test_code_runs_in_its_card(page: Page, lab: Lab, vendor) -> None:
     _undo_and_insert(page)
 
 
+def test_code_is_tried_in_the_card_and_then_approved(page: Page, lab: Lab, vendor) -> None:
+    code = "total = sales.sold.sum()\nsales['share'] = sales.sold / total\nsales.plot.bar(x='month')\nprint(total)"
+    vendor.plan(reply(Call("run_python", {"code": code}, id="toolu_0")), reply(Say("8 were sold.")))
+    data = "sales = pd.DataFrame({'month': ['May', 'June'], 'sold': [3, 5]})"
+    run_notebook(page, lab, "tried", f"{BEGIN}\n{data}", f"%%agent sums {MODEL} -t kernel\nSum up the sales")
+    card = page.locator(".jp-Cell .anb .anb-card.ask")
+    for label in ("Try it", "Try it again"):
+        stand_still(page.locator(".jp-Cell .anb .anb-acts:not(.sent):visible"))
+        card.get_by_role("button", name=label, exact=True).click()
+        expect(card.locator(".anb-trial pre")).to_have_text("8")
+        expect(card.locator(".anb-trial .anb-figure img")).to_have_count(1)
+        expect(card.locator(".anb-trial .anb-names")).to_contain_text("changed totalsales: + share")
+    assert "share" not in str(vendor.requests[-1].body)
+    approve(page)
+    expect(card).to_be_hidden()
+    expect(row(page, 0).locator(".anb-names")).to_contain_text("changed totalsales: + share")
+
+
 def _undo_and_insert(page: Page) -> None:
     wait_for_kernel(page)
     names = row(page, 0).locator(".anb-names")

@@ -55,7 +55,11 @@ class Page:
             self.messages.append(message)
 
     def command(self, command: str, client: str = "page-1", **fields) -> dict:
-        """Sends a command, about the newest run unless it has a key, and waits for its answer."""
+        """Sends a command and waits for its answer."""
+        return self.answer_to(self.send(command, client, **fields))
+
+    def send(self, command: str, client: str = "page-1", **fields) -> str:
+        """Sends a command, about the newest run unless it has a key; returns its id."""
         number = f"{client}-{next(self._ids)}"
         address = {} if "key" in fields else {"run_id": self.batches[-1]["run_id"]}
         content = {"kind": "command", "id": number, "client": client, "command": command, **address, **fields}
@@ -66,6 +70,9 @@ class Page:
         if client != "page-1":  # which is the one that executes the cells
             message["header"]["session"] = client
         self.kernel.client.shell_channel.send(message)
+        return number
+
+    def answer_to(self, number: str) -> dict:
         self.pump(lambda: any(m.get("kind") == "answer" and m["id"] == number for m in self.messages))
         return next(m for m in self.messages if m.get("kind") == "answer" and m["id"] == number)
 

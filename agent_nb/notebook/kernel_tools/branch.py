@@ -79,10 +79,13 @@ class Branches:
     def __init__(self, shell: Any, tools: Sequence[Tool]) -> None:
         self._origin = BranchOrigin(shell, tuple(tools))
 
+    def are_safe(self) -> bool:
+        return _has_fork() and not _caution()
+
     def check(self, *, implied: bool) -> None:
         why = "Variants with `run_python` work in branches. " if implied else ""
         remedy = "make one variant, or leave out `run_python`" if implied else "leave out `--branch`"
-        if sys.platform == "win32" or IN_BROWSER or not hasattr(os, "fork"):
+        if not _has_fork():
             raise ConfigError(
                 f"{why}A branch is a copy of the kernel's process, which Windows and JupyterLite cannot make: {remedy}."
             )
@@ -362,6 +365,10 @@ def _hanging_note() -> str:
     if not names:
         return ""
     return f"{names} was loaded before the branch was made, and most of its functions wait forever there: use pandas."
+
+
+def _has_fork() -> bool:
+    return sys.platform != "win32" and not IN_BROWSER and hasattr(os, "fork")
 
 
 def _caution() -> str:

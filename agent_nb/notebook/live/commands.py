@@ -12,7 +12,7 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
-from agent_nb.core.errors import ConfigError
+from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.engine.approval import Answer
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
@@ -27,6 +27,7 @@ from agent_nb.run.cells import Cells
 from agent_nb.run.protocol import ChangeDecision
 from agent_nb.run.run import Run
 from agent_nb.run.turn_requests import request_for_page
+from agent_nb.tools import ToolOutput
 
 MOST_DIFFERENCES = 3
 """Maximum number of differences named in a badge."""
@@ -120,6 +121,30 @@ class DenyCommand(CallCommand):
 
     def run(self, run: LiveRun) -> None:
         run.questions.answer(self.place, Answer(False, self.note))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TryCommand(CallCommand):
+    args: Json | None = None
+    stop: bool = False
+
+    def run(self, run: LiveRun) -> Coroutine[Any, Any, Json] | None:
+        """Try the call of an open question in a copy of the kernel, or stop trying it."""
+        if run.handle is None:
+            raise ConfigError("The run has ended.")
+        trials = run.handle.trials[self.number]
+        if self.stop:
+            trials.stop(self.call_id)
+            return None
+        return self._outcome(trials.run(self.call_id, run.questions.args_to_try(self.place, self.args)))
+
+    async def _outcome(self, trial: Coroutine[Any, Any, ToolOutput]) -> Json:
+        try:
+            outputs, problem = (await trial).outputs, ""
+        except ToolError as error:
+            outputs, problem = error.outputs, error.headline
+        answer: Json = change_texts({"outputs": to_wire(outputs), "problem": problem}, safe_text)
+        return answer
 
 
 class ShowOutputCommand(CallCommand):
@@ -333,6 +358,7 @@ COMMANDS: dict[str, type[PageCommand]] = {
     "stop": StopCommand,
     "approve": ApproveCommand,
     "deny": DenyCommand,
+    "try": TryCommand,
     "show_output": ShowOutputCommand,
     "ask_again": AskAgainCommand,
     "pick": PickCommand,

@@ -62,6 +62,7 @@ class Hub:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._runs: dict[str, LiveRun] = {}
+        self._answering: set[asyncio.Task[None]] = set()
         self._open()
         open_notebook.send = self.send
         if _CHANNEL:
@@ -158,7 +159,9 @@ class Hub:
             self._send_error(answer, error)
             return
         if asyncio.iscoroutine(result):
-            self._answering = self._loop.create_task(self._answer_later(answer, result))
+            task = self._loop.create_task(self._answer_later(answer, result))
+            self._answering.add(task)
+            task.add_done_callback(self._answering.discard)
             return
         self.send({**answer, "ok": True, **(result or {})})
         if run and isinstance(command, HelloCommand | ResyncCommand):

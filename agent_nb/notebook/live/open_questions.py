@@ -61,19 +61,22 @@ class Questions:
         finally:
             del self._open[place]
 
+    def args_to_try(self, place: tuple[int, str], args: Json | None) -> Json:
+        """The arguments of an open question that may be tried, as the user edited them."""
+        request = self._question(place).request
+        if not request.can_try:
+            raise ConfigError(f"`{request.name}` cannot be tried here.")
+        return request.args if args is None else self._edited(request, args)
+
     def answer(self, place: tuple[int, str], answer: Answer, scope: Scope = "call") -> None:
-        question = self._open.get(place)
-        if question is None or question.answer.done():
-            raise ConfigError("That question is no longer open.")
+        question = self._question(place)
         request = question.request
         if scope == "together" and request.identical_only:
             raise ConfigError(f"Calls of `{request.name}` are approved one at a time.")
         if scope == "run" and not request.allows_whole_run:
             raise ConfigError(f"`{request.name}` cannot be allowed for the whole run.")
         if answer.args is not None:
-            answer = replace(answer, args=edited(request, answer.args))
-            if problems := self._problems_of(request.name, answer.args or {}):
-                raise InvalidArgsError(dict(problems))
+            answer = replace(answer, args=self._edited(request, answer.args))
         question.answer.set_result(replace(answer, by="run") if scope == "run" else answer)
         if scope == "together":
             same = request.name, request.args
@@ -87,6 +90,18 @@ class Questions:
             self._answer_others(
                 Answer(True, by="run"), lambda other: other.allows_whole_run and other.variant == variant
             )
+
+    def _question(self, place: tuple[int, str]) -> _Question:
+        question = self._open.get(place)
+        if question is None or question.answer.done():
+            raise ConfigError("That question is no longer open.")
+        return question
+
+    def _edited(self, request: ApprovalRequested, args: Json) -> Json:
+        args = edited(request, args)
+        if problems := self._problems_of(request.name, args):
+            raise InvalidArgsError(dict(problems))
+        return args
 
     def _answer_others(self, answer: Answer, are_covered: Callable[[ApprovalRequested], bool]) -> None:
         for other in self._open.values():

@@ -4,7 +4,17 @@ import { h, listen, setAttribute, setText, showText } from "../../dom.ts";
 import { type AnswerDraft, canEdit } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 
-export type Action = "approve" | "deny" | "always" | "together" | "run" | "undo" | "edit" | "leave" | "all";
+export type Action =
+	| "approve"
+	| "deny"
+	| "always"
+	| "together"
+	| "run"
+	| "try"
+	| "undo"
+	| "edit"
+	| "leave"
+	| "all";
 
 interface AnswerButton {
 	readonly action: Action;
@@ -17,6 +27,7 @@ const BUTTONS: readonly AnswerButton[] = [
 	{ action: "all", look: " ghost" },
 	{ action: "approve", look: " primary", shortcut: "y", key: "Y" },
 	{ action: "deny", look: "", shortcut: "n", key: "N" },
+	{ action: "try", look: " ghost", shortcut: "t", key: "T" },
 	{ action: "together", look: " ghost" },
 	{ action: "run", look: " ghost" },
 	{ action: "always", look: " ghost", shortcut: "Shift+Y", key: "⇧Y" },
@@ -55,7 +66,11 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 			buttons.some((button) => button.action === action && !button.element.hidden),
 		/** `alike` is the number of questions that "together" would approve. */
 		update(row: ToolRow, draft: AnswerDraft, alike: number) {
-			const labels = { ...labelsOf(row, isChanged(draft), alike), all: draft.seen ? "" : "Show all" };
+			const labels = {
+				...labelsOf(row, isChanged(draft), alike),
+				all: draft.seen ? "" : "Show all",
+				try: row.request?.can_try ? tryLabel(draft) : "",
+			};
 			for (const button of buttons) button.update(labels[button.action] ?? "", draft.editing);
 		},
 	};
@@ -75,6 +90,10 @@ function labelsOf(row: ToolRow, changed: boolean, alike: number): Partial<Record
 		always: alwaysLabel(row),
 		together: alike > 1 ? `Approve all ${alike} alike` : "",
 	};
+}
+
+function tryLabel({ trial }: AnswerDraft): string {
+	return !trial ? "Try it" : trial.result ? "Try it again" : "Stop trying";
 }
 
 function alwaysLabel(row: ToolRow): string {
@@ -119,6 +138,8 @@ export function actionFor(event: KeyboardEvent, note: HTMLInputElement, editing:
 			return "deny";
 		case "e":
 			return "edit";
+		case "t":
+			return "try";
 		default:
 			return null;
 	}

@@ -13,6 +13,7 @@ import {
 	questionKey,
 	questionsOf,
 	schemaOf,
+	type Trial,
 } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
@@ -20,6 +21,7 @@ import { type Action, actionFor, createAnswer } from "./approval-answers.ts";
 import { createArguments, createChange } from "./arguments.ts";
 import { createForm, type Form } from "./form.ts";
 import { ANSWER_KEY } from "./reminder.ts";
+import { createTrial } from "./trial.ts";
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
 export class Approval {
@@ -31,6 +33,7 @@ export class Approval {
 		() => this.#goToNext(),
 	);
 	readonly #call: ReturnType<typeof createCall>;
+	readonly #trial: ReturnType<typeof createTrial>;
 	readonly #answer: ReturnType<typeof createAnswer>;
 	readonly #stillness: ReturnType<typeof createStillness>;
 	#row: ToolRow;
@@ -46,7 +49,8 @@ export class Approval {
 		this.#context = context;
 		this.#variant = context.choices.variant;
 		this.#row = row;
-		this.#call = createCall(() => this.#drawAnswer());
+		this.#call = createCall(() => this.#dropTrial());
+		this.#trial = createTrial(context);
 		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
 		const { element } = this.#answer;
 		this.#stillness = createStillness(element, context.signal, (still) => this.#look(still));
@@ -56,6 +60,7 @@ export class Approval {
 			{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true, "aria-keyshortcuts": ANSWER_KEY },
 			this.#head.element,
 			this.#call.element,
+			this.#trial.element,
 			this.#answer.element,
 		);
 		const { note } = this.#answer;
@@ -154,13 +159,14 @@ export class Approval {
 	#draw(): void {
 		this.#call.draw(this.#row, this.#draft);
 		// In the form's fields letters are text, not shortcuts.
-		this.element.setAttribute(LETTERS, this.#draft.editing ? "Ctrl+Enter" : "y n e");
+		this.element.setAttribute(LETTERS, this.#draft.editing ? "Ctrl+Enter" : "y n e t");
 		this.#drawAnswer();
 		this.#context.redraw();
 	}
 
 	#drawAnswer(): void {
 		this.#answer.update(this.#row, this.#draft, countAlike(this.#questions, this.#row));
+		this.#trial.update(this.#mayAnswer && this.#row.request?.can_try === true, this.#draft.trial);
 	}
 
 	#onKey(event: KeyboardEvent): void {
@@ -183,6 +189,7 @@ export class Approval {
 			this.#context.notify("The card had just appeared or moved, so that press did not count.");
 		else if (!this.#draft.seen && action !== "deny")
 			this.#context.notify("Scroll to the end first, or press Show all.");
+		else if (action === "try") this.#try();
 		else this.#send(action);
 	}
 
@@ -210,9 +217,47 @@ export class Approval {
 	}
 
 	#undo(): void {
+		this.#dropTrial();
 		Object.assign(this.#draft, { ...new AnswerDraft(), note: this.#draft.note, seen: this.#draft.seen });
 		this.#draw();
 		moveFocus(this.element);
+	}
+
+	/** Runs the call in a copy of the kernel, or stops that. Nothing is approved by it. */
+	#try(): void {
+		const { args, problems, trial } = this.#draft;
+		if (trial?.result === null) this.#command("try", { stop: true });
+		else if (Object.keys(problems).length > 0) this.#edit();
+		else {
+			const next: Trial = { result: null };
+			this.#showTrial(next);
+			void this.#command("try", args ? { args } : {}).then((reply) => {
+				if (this.#context.signal.aborted || this.#draft.trial !== next) return;
+				const { outputs, problem } = reply as unknown as NonNullable<Trial["result"]>;
+				this.#showTrial(reply.ok ? { result: { outputs, problem } } : null);
+				if (!reply.ok) this.#report({ done: false, why: String(reply.error), ...reply });
+			});
+		}
+	}
+
+	/** Restarts the wait for a press, because the buttons may move. */
+	#showTrial(trial: Trial | null): void {
+		this.#draft.trial = trial;
+		this.#answer.setHint("");
+		this.#drawAnswer();
+		this.#stillness.watch();
+	}
+
+	/** Forgets the trial, because the call is another one now. */
+	#dropTrial(): void {
+		if (this.#draft.trial?.result === null) void this.#command("try", { stop: true });
+		this.#draft.trial = null;
+		this.#drawAnswer();
+	}
+
+	#command(name: "approve" | "deny" | "try", fields: object): ReturnType<Context["run"]["command"]> {
+		const { call_id } = this.#row;
+		return this.#context.run.command(name, { variant: this.#variant, call_id, ...fields });
 	}
 
 	#send(action: Action): void {
@@ -224,14 +269,12 @@ export class Approval {
 		}
 		const deny = action === "deny";
 		const fields = {
-			variant: this.#variant,
-			call_id: this.#row.call_id,
 			...((deny || note) && { note }),
 			...(!deny && args && { args }),
 			...(isScope(action) && { scope: action }),
 		};
 		this.#setSent(true);
-		const reply = this.#context.run.command(deny ? "deny" : "approve", fields);
+		const reply = this.#command(deny ? "deny" : "approve", fields);
 		follow(this.#context, reply, STOP_HINT, (result) => this.#report(result));
 	}
 

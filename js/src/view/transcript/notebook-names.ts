@@ -25,10 +25,8 @@ export interface Names {
 	undo?: string;
 }
 
-export function createNames(
-	context: Context,
-	{ bound, changed, deleted, in_place = {}, code, notes, undo }: Names,
-): HTMLElement {
+export function createNames(context: Context, names: Names): HTMLElement {
+	const { code, undo } = names;
 	const status = h("span", { role: "status" });
 	const title = "Put these names back. Changes inside objects stay.";
 	const undoButton = h("button", { class: "anb-btn sm", title, onclick: takeBack }, "Undo");
@@ -42,9 +40,12 @@ export function createNames(
 		});
 		void reply.then((answer) => setText(status, String(answer.ok ? answer.text : answer.error)));
 	}
-	return h(
-		"div",
-		{ class: "anb-names" },
+	return h("div", { class: "anb-names" }, ...createNameChanges(names), undoButton, insert, status);
+}
+
+/** The names that code has bound, changed or deleted, what it changed in place, and notes. */
+export function createNameChanges({ bound, changed, deleted, in_place = {}, notes }: Names): HTMLElement[] {
+	return [
 		...namesIn("bound", bound),
 		...namesIn("changed", changed),
 		...namesIn("deleted", deleted),
@@ -52,10 +53,7 @@ export function createNames(
 			h("span", null, h("code", null, printable(name)), `: ${printable(String(change))}`),
 		),
 		...(notes ?? []).map((note) => h("span", null, note)),
-		undoButton,
-		insert,
-		status,
-	);
+	];
 }
 
 /** The names that a run's code has left in the notebook, each with a button that inserts a cell to display it. */

@@ -14,6 +14,7 @@ from agent_nb import Agent, ConfigError, kernel_tools
 from agent_nb._base.secrets import mask_values
 from agent_nb.core.errors import ToolError
 from agent_nb.core.events import RunStarted
+from agent_nb.engine.trials import can_try
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.kernel_tools import branch as branch_module
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -322,6 +323,7 @@ def test_where_copies_are_impossible_or_risky(shell, monkeypatch, caplog, platfo
         monkeypatch.setattr(sys, "platform", platform)
     with pytest.raises(ConfigError, match="Variants with `run_python` work in branches"):
         agent("1").prepare_variants("go", variants=2)
+    assert not any(map(can_try, kernel_tools()))
     if platform == "win32":
         with pytest.raises(
             ConfigError, match="which Windows and JupyterLite cannot make: leave out `--branch`"
@@ -332,6 +334,7 @@ def test_where_copies_are_impossible_or_risky(shell, monkeypatch, caplog, platfo
         assert "copy of" in caplog.text
     if platform == "gpu":
         shell.names["device"].close()
+        assert [tool.name for tool in kernel_tools() if can_try(tool)] == ["run_python"]
     assert agent("1").prepare("go")
 
 

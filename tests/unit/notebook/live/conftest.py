@@ -59,7 +59,7 @@ class Desk:
     async def answer(self, name, /, **fields):
         """The answer to a command that is answered later."""
         assert self.command(name, **fields) is None
-        await self.hub._answering
+        await asyncio.gather(*self.hub._answering)
         return self.sent[-1]
 
 

@@ -88,14 +88,16 @@ async def test_a_damaged_answer_approves_nothing(desk):
     valid = {**VALID, "call_id": asked.call_id, "args": asked.args, "run_id": shown.id}
 
     @often
-    @given(st.sampled_from(sorted(valid)), junk | deep, st.sampled_from(["approve", "ask_again", "stop"]))
+    @given(
+        st.sampled_from(sorted(valid)), junk | deep, st.sampled_from(["approve", "try", "ask_again", "stop"])
+    )
     def forge(field, value, command):
         if value is None or (
             type(value) is type(valid[field]) and field in ("id", "client", "variant", "note")
         ):
             value = [value]
         message = {"kind": "command", "command": command, **valid, field: value}
-        if command == "approve" or field in ("id", "client", "variant", "run_id"):
+        if command in ("approve", "try") or field in ("id", "client", "variant", "run_id"):
             assert answers(desk, message)[-1]["ok"] is False
         assert len(shown.questions) == 1
 
