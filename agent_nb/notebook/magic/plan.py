@@ -113,7 +113,8 @@ class CellInput:
         settings = replace(self.settings, limits=self.rules.limits(self.settings.limits, names))
         tools = self._tools(server_tools).without(self.rules.without_tools)
         models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
-        agent = self._agent(models[0], tools, settings).with_cell(self.source, options.variables)
+        agent = self._agent(models[0], tools, settings)
+        agent = agent.with_cell(self.source, options.variables if self.source else ())
         if cassette.mode == "record":
             agent = agent.recording(cassette.path, folder=session.home, quiet=True)
         prepared = self._prepare(agent, models=models, variants=options.variants)

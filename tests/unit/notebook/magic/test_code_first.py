@@ -207,6 +207,20 @@ def test_values_of_columns_that_the_question_names_are_pointed_out(shell, server
     assert "'Lyon'" not in sent(server, 0)[1][1]
 
 
+@pytest.mark.parametrize(
+    "cell",
+    ["%agent fix -m chat:qwen -t kernel", "%%agent -m chat:qwen -t kernel --cells 1 -w df\nWhat is wrong?"],
+)
+def test_a_prompt_that_is_not_of_the_cell_alone_is_sent_whole(shell, server, cell):
+    server.plan(reply(Say("Done.")))
+    shell.run(DATA)
+    shell.run("df['cost'].mean()")
+    assert shell.run(cell).ok
+    _, question = sent(server)[-1]
+    assert "KeyError" in question
+    assert cell.partition("\n")[2] in question
+
+
 def test_without_values_only_names_and_types_are_sent(shell, server):
     blocks = [block("print(df['Town'])"), block("raise ValueError(df.town[0], 'price')"), block(MEAN)]
     run = ask(shell, server, *blocks, "The mean is shown.", options="--data schema")
