@@ -34,6 +34,8 @@ class FailedCell(SimpleNamespace):
 class PlainCell(SimpleNamespace):
     """A cell for `%agent explain`, with its text output."""
 
+    number: int
+    """The execution count."""
     source: str
     output: str
 

@@ -1,13 +1,16 @@
 // Commands for the palette and the context menu of cells.
 
-import { cellSource } from "../src/cell-source.ts";
+import { type CellSource, cellSource } from "../src/cell-source.ts";
 import { edit, insertCells, isWritable, type Stages, showsRun } from "./cells.ts";
 import { fixCell, fixSource } from "./fix.ts";
 import { COMPOSE, LIVE, STOP_ALL } from "./interface.ts";
 import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
 
 const CATEGORY = "Agent";
-const CELL = ".jp-Notebook .jp-CodeCell";
+const CODE_CELL = ".jp-Notebook .jp-CodeCell";
+const ANY_CELL = ".jp-Notebook .jp-Cell";
+/** The names of runs about cells, which the notebook may use anywhere. */
+const ABOUT = /\babout_(\d{1,6})\b/g;
 /** A cell in command mode, and nothing in which a key is text. */
 const SELECTED = ".jp-Notebook.jp-mod-commandMode:not(.jp-mod-readWrite) :focus:not(:read-write)";
 
@@ -19,8 +22,10 @@ interface Command {
 	suits?(panel: NotebookPanel): boolean;
 	/** It inserts cells, so it is off in a notebook that is read-only. */
 	readonly inserts?: true;
-	/** Its place in the context menu of code cells; without it, it is only in the palette. */
+	/** Its place in the context menu of cells; without it, it is only in the palette. */
 	readonly rank?: number;
+	/** The cells with that menu; by default those with code. */
+	readonly selector?: string;
 	/** Its key while a cell is selected. */
 	readonly key?: string;
 }
@@ -32,7 +37,15 @@ function commandsOf(actions: NotebookModule["NotebookActions"], stages: Stages):
 		run: (panel) => stages.show(panel, "", true),
 	};
 	return [
-		{ id: "ask", label: "Agent: Ask About This Cell", run: askAbout, inserts: true, rank: 20 },
+		{
+			id: "ask",
+			label: "Agent: Ask About This Cell",
+			run: askAbout,
+			suits: (panel) => aboutSource(panel) !== null,
+			inserts: true,
+			rank: 20,
+			selector: ANY_CELL,
+		},
 		{
 			id: "fix",
 			label: "Agent: Fix This Cell",
@@ -60,7 +73,8 @@ export function addCommands(
 	actions: NotebookModule["NotebookActions"],
 	stages: Stages,
 ): void {
-	for (const { id, label, run, suits = () => true, inserts, rank, key } of commandsOf(actions, stages)) {
+	for (const row of commandsOf(actions, stages)) {
+		const { id, label, run, suits = () => true, inserts, rank, selector = CODE_CELL, key } = row;
 		const command = `agent-nb:${id}`;
 		const panel = (): NotebookPanel | null => {
 			const current = tracker.currentWidget;
@@ -72,7 +86,7 @@ export function addCommands(
 		};
 		app.commands.addCommand(command, { label, isEnabled: () => panel() !== null, execute });
 		palette?.addItem({ command, category: CATEGORY });
-		if (rank) app.contextMenu?.addItem({ command, selector: CELL, rank });
+		if (rank) app.contextMenu?.addItem({ command, selector, rank });
 		if (key) app.commands.addKeyBinding({ command, keys: [key], selector: SELECTED });
 	}
 }
@@ -86,11 +100,19 @@ function frameOf({ content: { activeCell }, context }: NotebookPanel, stages: St
 	return view?.shadowRoot?.querySelector(".anb-frame") ?? null;
 }
 
-/** Inserts a prompt that quotes the active cell, and puts the cursor above the quotation. */
+/** The cell that asks about the active one; null if that has no valid id. */
+function aboutSource({ content: { activeCell } }: NotebookPanel, count = 1): CellSource | null {
+	return activeCell && cellSource("ask", { count, cell: activeCell.model.sharedModel.getId() });
+}
+
+/** Inserts a prompt that refers to the active cell, and puts the cursor above the reference. */
 async function askAbout(panel: NotebookPanel): Promise<void> {
 	const { content } = panel;
-	const quotation = content.activeCell?.model.sharedModel.getSource().trim() ?? "";
-	const source = cellSource("ask", { quotation });
+	let last = 0;
+	for (const { model } of content.widgets)
+		for (const [, number] of model.sharedModel.getSource().matchAll(ABOUT))
+			last = Math.max(last, Number(number));
+	const source = aboutSource(panel, last + 1);
 	if (!source) return;
 	const id = insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source }]);
 	if (id !== null) await edit(panel, 1);

@@ -72,10 +72,14 @@ export interface Stage {
 /** The cells of a notebook, which is named by its context. `press` is as in `Lab`. */
 export interface NotebookCells {
 	/**
-	 * Cells in the notebook format: those with these numbers, or an outline of all. Null if the notebook is not open here or
+	 * Cells in the notebook format: those with these numbers or ids, or an outline of all. Null if the notebook is not open here or
 	 * has no cell with the id `own`. `notebook_tools/open_notebook.py` describes them.
 	 */
-	readCells(notebook: object | null, own: string, only: readonly number[] | null): readonly object[] | null;
+	readCells(
+		notebook: object | null,
+		own: string,
+		only: readonly (number | string)[] | null,
+	): readonly object[] | null;
 	/** The source of a cell; null if there is none with that id. */
 	sourceNow(notebook: object | null, id: string): string | null;
 	/** Writes changes, each as one undo step; null for a cell that is no longer as it was. */

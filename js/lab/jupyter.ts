@@ -48,6 +48,8 @@ export interface Cell {
 			toJSON(): unknown;
 		};
 		readonly executionCount?: number | null;
+		/** Whether a code cell has been edited since it ran. */
+		readonly isDirty?: boolean;
 	};
 	/** A second view of the outputs of a code cell. */
 	cloneOutputArea?(): Widget;

@@ -30,17 +30,7 @@ export function createNotebookCells(tracker: Tracker, actions: Actions): Noteboo
 		return panel && isWritable(panel) ? panel : null;
 	};
 	return {
-		readCells(notebook, own, only) {
-			const cells = find(notebook)?.content.widgets ?? [];
-			if (indexOf(cells, own) < 0) return null;
-			if (!only) return cells.slice(0, MOST_CELLS).map((cell, index) => outlineOf(cell, index + 1));
-			const room = { left: MOST_OUTPUTS };
-			return only.flatMap((number) => {
-				const cell = cells[number - 1];
-				return cell ? [wholeOf(cell, number, room)] : [];
-			});
-		},
-
+		readCells: (notebook, own, only) => read(find(notebook), own, only),
 		sourceNow: (notebook, id) => cellOf(find(notebook), id)?.model.sharedModel.getSource() ?? null,
 
 		write(notebook, changes, press) {
@@ -80,6 +70,21 @@ function cellOf(panel: NotebookPanel | null | undefined, id: string): Cell | und
 	return cells.length === 1 ? cells[0] : undefined;
 }
 
+function read(
+	panel: NotebookPanel | undefined,
+	own: string,
+	only: readonly (number | string)[] | null,
+): Json[] | null {
+	const cells = panel?.content.widgets ?? [];
+	if (indexOf(cells, own) < 0) return null;
+	if (!only) return cells.slice(0, MOST_CELLS).map((cell, index) => outlineOf(cell, index + 1));
+	const room = { left: MOST_OUTPUTS };
+	return only.flatMap((name) => {
+		const cell = typeof name === "string" ? cellOf(panel, name) : cells[name - 1];
+		return cell ? [wholeOf(cell, cells.indexOf(cell) + 1, room)] : [];
+	});
+}
+
 function outputsOf(cell: Cell): Json[] {
 	return ((cell.model.outputs?.toJSON() ?? []) as Json[]).slice(0, MOST_PARTS);
 }
@@ -93,6 +98,7 @@ function baseOf({ model }: Cell, number: number, most: number): Json {
 		source: source.slice(0, most),
 		cut: source.length > most,
 		execution_count: model.executionCount ?? null,
+		edited: model.isDirty === true,
 	};
 }
 

@@ -1,8 +1,6 @@
-// Builds the source of every cell that a press inserts or runs. It consists of constants, numbers, names, text that the
-// user has typed, and code that is shown whole beside the button. With any other value there is no cell: notebooks and
-// files of runs may come from someone else.
-
-import { printable } from "./printable.ts";
+// Builds the source of every cell that a press inserts or runs. It consists of constants, numbers, names, ids of cells,
+// text that the user has typed, and code that is shown whole beside the button. With any other value there is no cell:
+// notebooks and files of runs may come from someone else.
 
 declare const BUILT: unique symbol;
 /** A source that this module has built. */
@@ -28,11 +26,12 @@ const MODEL = /^[a-zA-Z0-9][\w.:/@-]*$/;
 const OPTION = /^--?[a-z][a-z-]* (?:[\p{L}\p{N}_./*][\p{L}\p{N}_.:/=*,-]*|"[^"\p{C}]*"|'[^'\p{C}]*')$/u;
 const PATH =
 	/^[a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?(?: > [a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?){0,60}$/;
-const REFERENCE = /\\?\{\{\s*[\p{L}_][^{}]*\}\}/gu;
+/** The ids of the notebook format, without those that `notebook_tools/cells.py` reads as numbers of cells. */
+const CELL = /^(?!\d{1,4}(?:-\d{1,4})?$)[a-zA-Z0-9_-]{1,64}$/;
 
 /** The cells. A word in braces stands for a value, which must pass the check of that name. */
 export const TEMPLATES = {
-	ask: "%%agent\n{quotation}",
+	ask: "%%agent about_{count} -t kernel\n\nThis is about {cell}.",
 	code: "{code}",
 	export: "%{magic} export {name}",
 	fix: "%agent fix {count}",
@@ -49,6 +48,8 @@ export const TEMPLATES = {
 /** The text of a value in a cell; null if it does not belong there. */
 const CHECKS = {
 	base: (base: string) => matching(BASE, base),
+	/** The id of a cell, which the kernel replaces by what the cell shows. */
+	cell: (id: string) => matching(CELL, id, "{{cell:", "}}"),
 	/** Code that is inserted and not run. */
 	code: (code: string) => (isReadable(code) ? code : null),
 	count: (count: unknown) => (Number.isSafeInteger(count) && Number(count) > 0 ? `${count}` : null),
@@ -61,7 +62,6 @@ const CHECKS = {
 	options: (options: readonly string[]) =>
 		options.every((option) => matching(OPTION, option)) ? ["", ...options].join(" ") : null,
 	prompt: promptOf,
-	quotation: (source: string) => source && `\nAbout this cell:\n\n${quoted(printable(source))}`,
 	/** A magic renamed with `%config` does not survive a restart. */
 	rename: (magic: string) =>
 		magic === "agent" ? "" : matching(NAME, magic, '\n%config AgentMagics.magic_name = "', '"'),
@@ -132,11 +132,4 @@ function pythonString(request: Request): string | null {
 	const element = /\{\{[^{}.]+\.element\("(.*?)"(?:, "(.*?)")?\)\}\}/gu;
 	const plain = prompt?.replace(element, (_all, path, file) => `\`${path}\`${file ? ` in ${file}` : ""}`);
 	return plain === undefined ? null : JSON.stringify(plain);
-}
-
-/** A code block in which no `{{name}}` is a reference, with a fence longer than any in the source. */
-function quoted(source: string): string {
-	const longest = Math.max(2, ...[...source.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-	const fence = "`".repeat(longest + 1);
-	return `${fence}python\n${source.replace(REFERENCE, "\\$&")}\n${fence}`;
 }

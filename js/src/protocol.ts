@@ -47,8 +47,8 @@ export interface NotebookMessage {
 	kind: "notebook";
 	request_id: string;
 	own: string;
-	/** The numbers of the cells; null for an outline of all. */
-	only: number[] | null;
+	/** The numbers or ids of the cells; null for an outline of all. */
+	only: (number | string)[] | null;
 }
 
 /** A message to a view of a bound page; `bind/messages.ts` has its forms. */

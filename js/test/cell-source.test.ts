@@ -12,6 +12,7 @@ const NOTE = { elements: [{ path: "main > h1", file: "about.html" }], text: "lar
 const REQUEST = { name: "hero", notes: [NOTE], text: "Bluer" };
 const VALUES: Fields = {
 	base: "hero.pick(2).at(3)",
+	cell: "3f2a-7c_B",
 	code: "total + 1",
 	count: 3,
 	literal: REQUEST,
@@ -21,7 +22,6 @@ const VALUES: Fields = {
 	next: "hero_2",
 	options: ["-t kernel", "--budget 0.2", '--system "Use our colours"', "--approve get_*=ask"],
 	prompt: REQUEST,
-	quotation: "total + 1",
 	rename: "robot",
 	shown: "%%agent hero\nA page",
 };
@@ -57,6 +57,7 @@ const NUMBERS = [
 	null,
 ];
 const PLACES: Record<string, (hostile: string) => unknown[]> = {
+	cell: (hostile) => [hostile, "", "3", "1-9999", "a}}{{api_key", "a\n", "x".repeat(65), ["a"], 3, null],
 	count: (hostile) => [hostile, ...NUMBERS],
 	model: (hostile) => [hostile, "-c"],
 	options: (hostile) => [[hostile], ["-t kernel", `--system ${hostile}`], [`-t ${hostile}`]],
@@ -74,7 +75,7 @@ function requests(hostile: string): unknown[] {
 
 const fieldsOf = (kind: CellKind): string[] =>
 	[...TEMPLATES[kind].matchAll(/\{(\w+)\}/g)].map(([, field = ""]) => field);
-const TEXT = ["code", "quotation", "shown"];
+const TEXT = ["code", "shown"];
 const CASES = (Object.keys(TEMPLATES) as CellKind[]).flatMap((kind) =>
 	fieldsOf(kind).flatMap((field) => (TEXT.includes(field) ? [] : [[kind, field] as const])),
 );
@@ -84,7 +85,7 @@ const LINE = `%%agent hero_2 -m openai:gpt-6 --from hero.pick(2).at(3)${OPTIONS}
 test("has only values that are what they should be", () => {
 	const built = Object.keys(TEMPLATES).map((kind) => cellSource(kind as CellKind, VALUES));
 	expect(built).toEqual([
-		"%%agent\n\nAbout this cell:\n\n```python\ntotal + 1\n```",
+		"%%agent about_3 -t kernel\n\nThis is about {{cell:3f2a-7c_B}}.",
 		"total + 1",
 		"%agent export größe_2",
 		"%agent fix 3",
@@ -112,19 +113,11 @@ test("code is what is shown, and one that runs can be read first", () => {
 	expect(cellSource("shown", { shown: "#".repeat(2001) })).toBeNull();
 });
 
-test("a quotation has no reference, ends with its own fence and hides nothing", () => {
-	const source = 'f"{{total}} \\{{ df.shape }}"\n````\n%%bash\u202e';
-	expect(cellSource("ask", { quotation: source })).toBe(
-		'%%agent\n\nAbout this cell:\n\n`````python\nf"\\{{total}} \\\\{{ df.shape }}"\n````\n%%bash<U+202E>\n`````',
-	);
-	expect(cellSource("ask", { quotation: "" })).toBe("%%agent\n");
-});
-
 describe("in JupyterLab", () => {
 	/** A notebook with one cell that failed, the commands, and what they insert and run. */
-	function notebook(executionCount: unknown, readOnly = false) {
+	function notebook(executionCount: unknown, readOnly = false, id = "a", source = "print(totl)") {
 		const insertCells = vi.fn();
-		const sharedModel = { getId: () => "0", getSource: () => "print({{totl}})" };
+		const sharedModel = { getId: () => id, getSource: () => source };
 		const outputs = { toJSON: () => [{ output_type: "error" }] };
 		const cell = { model: { sharedModel, outputs, executionCount }, ready: Promise.resolve() };
 		const model = { readOnly, sharedModel: { insertCells } };
@@ -157,6 +150,18 @@ describe("in JupyterLab", () => {
 		expect(enabled).not.toContain("fix");
 	});
 
+	test.each(HOSTILE)("nothing asks about a cell whose id is not valid: %s", (id) => {
+		const { press, enabled, sources } = notebook(3, false, id);
+		press("ask");
+		expect([sources(), enabled.includes("ask")]).toEqual([[], false]);
+	});
+
+	test("a run about a cell has a name that no cell has", () => {
+		const { press, sources } = notebook(3, false, "a", `x = about_7\n${"about_2 ".repeat(300_000)}`);
+		press("ask");
+		expect(sources()).toEqual([expect.stringMatching(/^%%agent about_8 -t kernel\n/)]);
+	});
+
 	test("a command that inserts a cell is off in a notebook that is read-only", () => {
 		const inserted = new Map<string, unknown[]>();
 		for (const id of notebook(3).enabled) {
@@ -165,7 +170,7 @@ describe("in JupyterLab", () => {
 			if (open.sources().length) inserted.set(id, open.sources());
 		}
 		expect(inserted.get("fix")).toEqual(["%agent fix 3"]);
-		expect(inserted.get("ask")).toEqual([expect.stringContaining("print(\\{{totl}})")]);
+		expect(inserted.get("ask")).toEqual(["%%agent about_1 -t kernel\n\nThis is about {{cell:a}}."]);
 		const locked = notebook(3, true);
 		for (const id of inserted.keys()) locked.press(id);
 		locked.fix();

@@ -67,7 +67,8 @@ def _executed(session: Session, number: int | None) -> PlainCell:
             f"There is no cell [{number}] in this session." if number else "No cell has been run."
         )
     failure = session.failures.find(number)
-    return PlainCell(source=sources[number], output=failure.error if failure else _output(session, number))
+    output = failure.error if failure else _output(session, number)
+    return PlainCell(number=number, source=sources[number], output=output)
 
 
 def _output(session: Session, number: int) -> str:

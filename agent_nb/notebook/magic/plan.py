@@ -23,6 +23,8 @@ from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.prepared import count_variants
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
+from agent_nb.notebook.failures import PlainCell
+from agent_nb.notebook.front_end import needs_view
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cassette_choice import CassetteChoice, check_network, choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
@@ -31,6 +33,7 @@ from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.tool_groups import tool_groups
+from agent_nb.notebook.notebook_tools.cell_references import figures_of, read_references
 from agent_nb.notebook.page.bindings import Bindings, bind, read_names
 from agent_nb.notebook.page.pages import BoundPage, BoundViewer, follow_variables, store_of
 from agent_nb.notebook.retry_cells import is_plain, line_options
@@ -39,6 +42,7 @@ from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.describe_values import (
     Description,
+    cells_in,
     describe_path,
     expand,
     finished_run,
@@ -202,6 +206,8 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
         cell, options = await off_loop(fix_prompt, session, options, schema_only=bool(settings.data))
     cassette = choose_cassette(session, options, base, rules)
     bindings = await _bind(session, options, base)
+    if watched and (cells_in(cell) or isinstance(options.failure, PlainCell)):
+        _connect_page(session)
     cell_input = CellInput(
         session=session,
         options=options,
@@ -210,7 +216,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
         rules=rules,
         base=base,
         prompt=await _read_prompt(session, options, cell, bindings, schema_only=bool(settings.data)),
-        source="" if options.failure or options.cells else cell.strip(),
+        source="" if options.failure or options.cells or cells_in(cell) else cell.strip(),
         # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
         pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
         viewer=_viewer(session, bindings, is_shown=watched and not options.plain),
@@ -222,6 +228,15 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
         return replayed
     allow_agents(session, cassette.models)
     return await off_loop(cell_input.from_models, await start_tools(session, servers))
+
+
+def _connect_page(session: Session) -> None:
+    """Connect to the page before there is a run to show: it is asked for cells of the notebook."""
+    if getattr(session.shell, "kernel", None) is None or needs_view():
+        return
+    from agent_nb.notebook.live.hub import hub
+
+    hub()
 
 
 def _check_prompt(session: Session, cell: str) -> None:
@@ -312,7 +327,8 @@ async def _read_prompt(
     if schema_only:
         describe = partial(describe_schema, allowed_names=known_names(user_names(session.shell)))
     await parse_pages(cell, options.variables, namespace)
-    parts = [expand(cell.strip(), namespace, describe)]
+    references = await read_references(session, cell, secrets, schema_only=schema_only)
+    parts = [expand(cell.strip(), namespace, describe, references.titles)]
     for variable in options.variables:
         description = describe(variable, namespace)
         parts.append(replace(description, text=f"Variable `{variable}`:\n{description.text}"))
@@ -321,7 +337,12 @@ async def _read_prompt(
     if options.cells:
         cells = [*islice(recent_cells(session.shell, secrets), options.cells)]
         parts.append(Description("\n\n".join(reversed(cells))))
-    data = bool(options.failure or options.cells) or has_data(cell, options.variables, namespace)
+    if isinstance(options.failure, PlainCell) and not schema_only:
+        parts.append(await figures_of(session, options.failure))
+    parts.append(references.description)
+    data = bool(options.failure or options.cells or references.titles) or has_data(
+        cell, options.variables, namespace
+    )
     images = await load_images(options.images, namespace)
     text = "\n\n".join(part.text for part in parts if part.text)
     prompt = joined(whole_text(text), parts)
@@ -338,6 +359,7 @@ def _notes(prompt: Description, files: Sequence[str]) -> Iterator[str]:
         yield "Lone surrogates in the prompt are sent as \ufffd: they cannot be encoded."
     if prompt.shortened:
         yield f"Too long for the prompt, so the model sees part of it: {_listed(prompt.shortened)}."
+    yield from prompt.notes
     if files:
         names = _listed([f"`{path}`" for path in files])
         yield f"Too long for the prompt, so the model sees the first lines and can read the rest: {names}."

@@ -44,11 +44,15 @@ class CellContent:
     outputs: tuple[Json, ...]
     is_cut: bool = False
     """Whether the page has cut the source."""
+    is_edited: bool = False
+    """Whether it has been edited since it ran, as far as the page knows."""
 
 
 class DescribedCells(NamedTuple):
     text: str
     images: tuple[Image, ...]
+    shortened: tuple[int, ...] = ()
+    """The numbers of the cells of which a part is missing."""
 
 
 def read_notebook_cells(cells: Any) -> list[CellContent]:
@@ -69,6 +73,7 @@ def _cell(position: int, row: Json) -> CellContent:
         count=_count(row.get("execution_count")),
         outputs=tuple(item for item in _list(outputs) if isinstance(item, dict)),
         is_cut=row.get("cut") is True,
+        is_edited=row.get("edited") is True,
     )
 
 
@@ -135,21 +140,38 @@ def describe_cells(
     """
     blocks: list[str] = []
     images: list[Image] = []
+    shortened: list[int] = []
     for cell in cells:
-        figures = [*itertools.islice(_images(cell), MOST_FIGURES - len(images))]
-        block = _block(cell, secrets, len(figures))
+        figures = describe_figures(cell, MOST_FIGURES - len(images))
+        block = "\n".join(filter(None, (_block(cell, secrets), figures.text)))
         if blocks and sum(map(len, blocks)) + len(block) > most:
             numbers = f"{cell.number} to {cells[-1].number}" if cell is not cells[-1] else f"{cell.number}"
             blocks.append(f"(Not read, because the text would be too long: cells {numbers}.)")
+            shortened += [cell.number for cell in cells[len(blocks) - 1 :]]
             break
         blocks.append(block)
-        images += figures
-    return DescribedCells("\n\n".join(blocks), tuple(images))
+        images += figures.images
+        shortened += [cell.number] if figures.shortened or _is_shortened(cell) else []
+    return DescribedCells("\n\n".join(blocks), tuple(images), tuple(shortened))
 
 
-def _block(cell: CellContent, secrets: Collection[str], figures: int) -> str:
+def describe_figures(cell: CellContent, most: int = MOST_FIGURES) -> DescribedCells:
+    """The figures of a cell, and a line that says how many of them are attached; empty if it has none."""
+    count = sum(1 for output in cell.outputs if _figure(output) is not None)
+    images = tuple(itertools.islice(_images(cell), most))
+    text = f"Figures: {count}, {len(images) or 'none'} of them attached." if count else ""
+    return DescribedCells(text, images, (cell.number,) if len(images) < count else ())
+
+
+def _is_shortened(cell: CellContent) -> bool:
+    texts = (_text(output)[1] for output in cell.outputs)
+    return cell.is_cut or len(cell.source) > TEXT_LIMIT or any(len(text) > CELL_LIMIT for text in texts)
+
+
+def _block(cell: CellContent, secrets: Collection[str]) -> str:
     name = f"id {cell.id}" if cell.id else "no id"
-    facts = ", ".join(filter(None, (name, cell.kind, _runs(cell))))
+    edited = "edited since it ran" if cell.is_edited else ""
+    facts = ", ".join(filter(None, (name, cell.kind, _runs(cell), edited)))
     source = _masked(cell.source, TEXT_LIMIT, secrets)
     cut = " (cut)" if cell.is_cut else ""
     lines = [f"Cell {cell.number} ({facts}){cut}:", fenced(source, _LANGUAGES.get(cell.kind, ""))]
@@ -157,9 +179,6 @@ def _block(cell: CellContent, secrets: Collection[str], figures: int) -> str:
         title, text = _text(output)
         text = _masked(COLOUR.sub("", text), CELL_LIMIT, secrets)
         lines += [f"{title}:", fenced(text)] if text.strip() else []
-    shown = sum(1 for output in cell.outputs if _figure(output) is not None)
-    if shown:
-        lines.append(f"Figures: {shown}, {figures or 'none'} of them attached.")
     return "\n".join(lines)
 
 

@@ -1,17 +1,18 @@
 """The open notebook: the kernel asks the page for its cells, and the page asks the JupyterLab extension.
 
     cells = await open_notebook.cells(own)             # all, as an outline: first lines, kinds of output
-    cells = await open_notebook.cells(own, [3, 4])     # these numbers, with their sources and outputs
+    cells = await open_notebook.cells(own, [3, "ab"])  # these numbers and ids, with their sources and outputs
 
 `own` is the id of the cell that runs (`front_end.cell_id`). `NotOpenError` says why there is no answer: no page, no
 extension, or another notebook. `saved_cells.py` is the fallback, and `cells.py` describes cells to the model.
 
-    kernel to page   {kind: "notebook", request_id, own, only: null | [3, 4]}          to all windows
+    kernel to page   {kind: "notebook", request_id, own, only: null | [3, "ab"]}       to all windows
     page to kernel   command "notebook" {request_id, ok: true, cells: [...]} or {request_id, ok: false, error}
 
 Every window that has the cell `own` answers, and the first answer counts. A cell is in the notebook format, with
-`number` added (from 1). The page cuts long texts, leaves out large images (their data is then empty), and sends of an
-outline only the first characters of each source and the media types of outputs: `js/lab/notebook.ts`.
+`number` added (from 1), and `edited` if it has been edited since it ran. The page cuts long texts, leaves out large
+images (their data is then empty), and sends of an outline only the first characters of each source and the media types
+of outputs: `js/lab/notebook.ts`.
 
 A change is written by the page after a press, never by the kernel: `proposals.py`.
 """
@@ -45,8 +46,8 @@ class OpenNotebook:
         self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._has_answered = self._is_silent = False
 
-    async def cells(self, own: str, only: Sequence[int] | None = None) -> list[CellContent]:
-        """The cells with these numbers, or an outline of all; raises `NotOpenError`."""
+    async def cells(self, own: str, only: Sequence[int | str] | None = None) -> list[CellContent]:
+        """The cells with these numbers or ids, or an outline of all; raises `NotOpenError`."""
         if self.send is None or not own:
             raise NotOpenError(NO_PAGE)
         request_id = str(next(self._ids))

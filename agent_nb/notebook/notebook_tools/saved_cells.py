@@ -1,13 +1,16 @@
 """The saved notebook, for front ends that cannot tell their cells: Colab, VS Code, nbclient, a terminal."""
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from agent_nb._base.atomic import read_file
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import parse_json
 from agent_nb.notebook.notebook_tools.cells import CellContent, read_notebook_cells
+from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
 from agent_nb.notebook.session import Session
 
 MAX_BYTES = 100_000_000
@@ -17,10 +20,22 @@ _JUPYTER = "JPY_SESSION_NAME"
 """Environment variable that Jupyter's server sets when it starts the kernel."""
 
 
-class SavedCells(NamedTuple):
+class CellsRead(NamedTuple):
     cells: list[CellContent]
     time: str
-    """When the file was written: `14:03`, or with the date if that was not today."""
+    """When the file was written: `14:03`, or with the date if that was not today; empty for the open notebook."""
+
+
+async def open_or_saved_cells(
+    session: Session, own: str, only: Sequence[int | str] | None = None
+) -> CellsRead:
+    """The cells of the open notebook, as `OpenNotebook.cells`, or all of the saved one; raises `NotOpenError`."""
+    try:
+        return CellsRead(await open_notebook.cells(own, only), "")
+    except NotOpenError as error:
+        if saved := await off_loop(saved_cells, session):
+            return saved
+        raise NotOpenError(f"{error}, and its file is not known") from None
 
 
 def notebook_file(session: Session) -> Path | None:
@@ -35,7 +50,7 @@ def notebook_file(session: Session) -> Path | None:
     return files[0] if files else None
 
 
-def saved_cells(session: Session) -> SavedCells | None:
+def saved_cells(session: Session) -> CellsRead | None:
     """The cells of the saved notebook; None if its file is unknown or cannot be read. Call it off the loop."""
     path = notebook_file(session)
     try:
@@ -49,4 +64,4 @@ def saved_cells(session: Session) -> SavedCells | None:
         return None
     is_today = written.date() == datetime.now().date()
     time = written.strftime("%H:%M" if is_today else "%d %B %Y, %H:%M")
-    return SavedCells(read_notebook_cells(notebook.get("cells")), time)
+    return CellsRead(read_notebook_cells(notebook.get("cells")), time)

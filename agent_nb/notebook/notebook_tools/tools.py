@@ -18,7 +18,7 @@ from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.notebook_tools.cells import CellContent, describe_cells, find_cells, outline
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
 from agent_nb.notebook.notebook_tools.proposals import proposals
-from agent_nb.notebook.notebook_tools.saved_cells import saved_cells
+from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.cells import mask_named
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
@@ -210,12 +210,10 @@ class _NotebookTools:
     async def _cells(self) -> tuple[list[CellContent], str]:
         """The cells of the open notebook, or of the saved one with a note for the model."""
         try:
-            return await open_notebook.cells(self._own), ""
+            cells, time = await open_or_saved_cells(self._session, self._own)
         except NotOpenError as error:
-            saved = await off_loop(saved_cells, self._session)
-            if saved is None:
-                raise ToolError(f"The notebook cannot be read: {error}, and its file is not known.") from None
-        return saved.cells, f"The notebook as saved at {saved.time}; later changes are not in it.\n"
+            raise ToolError(f"The notebook cannot be read: {error}.") from None
+        return cells, f"The notebook as saved at {time}; later changes are not in it.\n" if time else ""
 
     async def _open_cells(self, only: Sequence[int] | None = None) -> list[CellContent]:
         try:

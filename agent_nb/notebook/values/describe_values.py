@@ -31,7 +31,10 @@ T = TypeVar("T")
 TEXT_LIMIT = 20_000
 CELL_LIMIT = 4_000
 SECONDS = 30.0
-_REFERENCE = re.compile(r"(\\?)\{\{\s*(" + PATH + r")\s*\}\}")
+_REFERENCE = re.compile(
+    r"(\\?)\{\{\s*(?:cell:\s*(?P<cell>[A-Za-z0-9_-]{1,64})|(?P<path>" + PATH + r"))\s*\}\}"
+)
+"""A variable, or a cell by its id: the colon is in no path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Description:
     """The first rows of a table."""
     has_data: bool = False
     """Whether a prompt has data of the user's."""
+    notes: tuple[str, ...] = ()
+    """Other notes to the user."""
 
 
 def joined(text: str, parts: Sequence[Description]) -> Description:
@@ -64,6 +69,7 @@ def joined(text: str, parts: Sequence[Description]) -> Description:
         masked=tuple(name for part in parts for name in part.masked),
         shortened=tuple(name for part in parts for name in part.shortened),
         tables=tuple(table for part in parts for table in part.tables),
+        notes=tuple(note for part in parts for note in part.notes),
     )
 
 
@@ -183,17 +189,25 @@ def _size(content: str | bytes) -> str:
 
 
 def expand(
-    prompt: str, namespace: Mapping[str, Any], describe: Callable[..., Description] = describe_path
+    prompt: str,
+    namespace: Mapping[str, Any],
+    describe: Callable[..., Description] = describe_path,
+    cells: Mapping[str, str] | None = None,
 ) -> Description:
-    """The prompt with each `{{name}}` replaced; `\\{{name}}` is an escaped, literal reference."""
+    """The prompt with each `{{name}}` replaced, and each `{{cell:ID}}` by what `cells` has for the id.
+
+    `\\{{name}}` is an escaped, literal reference.
+    """
     parts: list[Description] = []
 
     def replace(match: re.Match[str]) -> str:
         if match[1]:
             return match[0][1:]
-        if not first_name(match[2]):
+        if match["cell"]:
+            return (cells or {}).get(match["cell"], match[0])
+        if not first_name(match["path"]):
             return match[0]
-        description = describe(match[2], namespace, braces=match[0])
+        description = describe(match["path"], namespace, braces=match[0])
         parts.append(description)
         return description.text
 
@@ -221,8 +235,14 @@ def is_data(value: Any) -> bool:
 
 def paths_in(prompt: str, variables: Sequence[str]) -> Iterator[str]:
     """The paths whose values a prompt describes."""
-    yield from (match[2] for match in _REFERENCE.finditer(prompt) if not match[1])
+    yield from (match["path"] for match in _REFERENCE.finditer(prompt) if match["path"] and not match[1])
     yield from variables
+
+
+def cells_in(prompt: str) -> list[str]:
+    """The ids of the cells that a prompt refers to, as `{{cell:ID}}`."""
+    references = (match["cell"] for match in _REFERENCE.finditer(prompt) if match["cell"] and not match[1])
+    return [*dict.fromkeys(references)]
 
 
 def escaped(text: str) -> str:

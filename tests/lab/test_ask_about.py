@@ -1,0 +1,100 @@
+"""\"Ask About This Cell\" in a real JupyterLab: the model gets what the cell shows at the moment of the question."""
+
+import json
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.lab import LOAD, Lab, run_notebook, wait_for_kernel
+from tests.support.wire import Say, reply
+
+MODEL = """%config AgentMagics.model = "openai:gpt-6.1-sol"
+__import__('agent_nb.notebook.notebook_tools.open_notebook', fromlist=['FIRST_ANSWER']).FIRST_ANSWER = 60"""
+PLOT = "from PIL import Image\nprint('a red square')\nImage.new('RGB', (40, 40), 'red')"
+CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
+    .map(({ source }) => source)"""
+COMMAND = "(name) => window.jupyterapp.commands.execute(name)"
+
+
+@pytest.fixture
+def plotted(page: Page, lab: Lab, vendor) -> Page:
+    """Nothing of the notebook's outputs is saved: only the page has them."""
+    vendor.plan(reply(Say("It is red.")))
+    run_notebook(page, lab, "ask", f"{LOAD}\n{MODEL}", PLOT, "# spare")
+    expect(page.locator(".jp-OutputArea img")).to_be_visible()
+    wait_for_kernel(page)
+    return page
+
+
+def select(page: Page, number: int) -> None:
+    page.locator(".jp-Cell").nth(number).locator(".jp-InputPrompt").click()
+
+
+def ask(page: Page, question: str) -> None:
+    page.evaluate(COMMAND, "agent-nb:ask")
+    editor = page.locator(".jp-Cell.jp-mod-active .cm-content")
+    expect(editor).to_be_focused()
+    page.keyboard.type(question)
+    expect(editor).to_contain_text(question)
+
+
+def sent(page: Page, vendor) -> str:
+    """The prompt of the notebook's first run, once that has ended."""
+    page.keyboard.press("Shift+Enter")
+    expect(page.locator(".anb-status .phase")).to_contain_text("done")
+    wait_for_kernel(page)
+    return json.dumps(vendor.requests[-1].body["input"], ensure_ascii=False)
+
+
+def test_the_model_gets_the_source_the_output_and_the_figure_of_the_cell(plotted: Page, vendor):
+    select(plotted, 1)
+    ask(plotted, "Why is it red?")
+    asking = "%%agent about_1 -t kernel\nWhy is it red?\nThis is about {{cell:cell-1}}."
+    assert plotted.evaluate(CELLS)[2] == asking
+    plotted.keyboard.press("Escape")
+    select(plotted, 1)
+    plotted.evaluate(COMMAND, "notebook:move-cell-up")
+    select(plotted, 2)
+    prompt = sent(plotted, vendor)
+    assert (
+        "Why is it red?\\nThis is about cell 1.\\n\\nCell 1 (id cell-1, code, In[2]):\\n```python\\nfrom PIL"
+        in prompt
+    )
+    assert "Output:\\n```\\na red square\\n" in prompt
+    assert "Figures: 1, 1 of them attached." in prompt
+    assert "data:image/png;base64," in prompt
+    assert "run_python" in json.dumps(vendor.requests[-1].body["tools"])
+
+
+def test_a_markdown_cell_can_be_asked_about_and_a_deleted_one_not(plotted: Page, vendor):
+    select(plotted, 2)
+    plotted.evaluate(COMMAND, "notebook:change-cell-to-markdown")
+    plotted.evaluate(COMMAND, "notebook:run-cell")
+    plotted.locator(".jp-MarkdownCell").click(button="right")
+    plotted.get_by_role("menuitem", name="Agent: Ask About This Cell").click()
+    plotted.keyboard.type("Is that clear?")
+    prompt = sent(plotted, vendor)
+    assert "Cell 3 (id cell-2, markdown):\\n```markdown\\n# spare\\n```" in prompt
+    count = len(vendor.requests)
+    select(plotted, 1)
+    ask(plotted, "Why?")
+    assert plotted.evaluate(CELLS)[2].startswith("%%agent about_2 -t kernel\nWhy?\n")
+    plotted.keyboard.press("Escape")
+    select(plotted, 1)
+    plotted.evaluate(COMMAND, "notebook:delete-cell")
+    select(plotted, 1)
+    plotted.keyboard.press("Shift+Enter")
+    expect(plotted.locator(".jp-OutputArea")).to_contain_text(
+        ["no cell with the id `cell-1`: it was deleted"]
+    )
+    assert vendor.requests[count:] == []
+
+
+@pytest.mark.wide
+def test_explain_sends_the_figure(plotted: Page, vendor):
+    plotted.locator(".jp-Cell").nth(2).locator(".cm-content").click()
+    plotted.keyboard.press("Control+a")
+    plotted.keyboard.type("%agent explain 2")
+    prompt = sent(plotted, vendor)
+    assert "Figures: 1, 1 of them attached." in prompt
+    assert "data:image/png;base64," in prompt
