@@ -33,7 +33,7 @@ class Trials:
         try:
             yield
         finally:
-            del self._calls[call_id]
+            self._calls.pop(call_id, None)  # an outside agent may ask twice about a call
             self.stop(call_id)
 
     async def run(self, call_id: str, args: Json) -> ToolOutput:
