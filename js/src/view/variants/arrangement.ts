@@ -2,6 +2,7 @@
 
 import { choicesFor } from "../../actions.ts";
 import { h, hasFocus, KeyedList, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
+import { hasResult } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { type Arrangement, resetVariant } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
@@ -222,6 +223,8 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 			summary.update(variant, snapshot);
 			text.update(variant.state);
 			model.hidden = variant.model === "";
+			// Answers to a question about data have no page, and eight drawings of one would hide them.
+			shot.hidden = snapshot.variants.every(({ state }) => !state.busy && !hasResult(state));
 			setAttribute(element, "aria-label", variant.label);
 			setAttribute(open, "aria-label", `Open ${variant.label}`);
 			element.classList.toggle("picked", ready?.picked === true && ready.variant === number);
