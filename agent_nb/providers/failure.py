@@ -205,16 +205,17 @@ def from_status(
 
 def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> tuple[str, str] | None:
     title = _subject(settings)
+    credentials = "credentials" if settings.vendor.identity and not settings.api_key else "key"
     if status < 500 and _BAD_KEY.search(text):
-        return f"{title} refused the key", _key_remedy(settings)
+        return f"{title} refused the {credentials}", _key_remedy(settings)
     if limit in _EXHAUSTED:
         summary, remedy = _EXHAUSTED[limit]
         return summary.format(settings.title), remedy
     if status >= 500:
         return None
     return {
-        401: (f"{title} refused the key", _key_remedy(settings)),
-        403: (f"{title} does not allow this for your key", _key_remedy(settings)),
+        401: (f"{title} refused the {credentials}", _key_remedy(settings)),
+        403: (f"{title} does not allow this for your {credentials}", _key_remedy(settings)),
         404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
         413: (f"The request is too large for {settings.title}", "Send fewer or smaller images."),
     }.get(status)
@@ -396,6 +397,8 @@ def _key_remedy(settings: Settings) -> str:
         return f"Enter another with `%agent key {settings.vendor.name}`."
     if settings.key_variable:
         return f"Check `{settings.key_variable}`."
+    if settings.vendor.identity and not settings.api_key:
+        return f"Check your permissions, or run `{settings.vendor.identity.remedy}`."
     variable = f", or set `{settings.vendor.key_variable}`" if settings.vendor.keys else ""
     return (
         f"Check the `api_key` you passed{variable}." if settings.api_key else f"Pass an `api_key`{variable}."

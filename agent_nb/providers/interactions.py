@@ -197,11 +197,17 @@ class InteractionsProvider(StreamingProvider):
 
 
 def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float = HEADER_SECONDS) -> Any:
-    """The SDK's client on the shared HTTP client, without retries. Its timeout is in milliseconds."""
     from google import genai
+
+    options = http_options(settings, http, seconds)
+    return genai.Client(api_key=settings.api_key, vertexai=False, http_options=options)
+
+
+def http_options(settings: Settings, http: "httpx2.AsyncClient", seconds: float) -> Any:
+    """Options that put the SDK's client on the shared HTTP client, without retries. Its timeout is in milliseconds."""
     from google.genai import types
 
-    options = types.HttpOptions(
+    return types.HttpOptions(
         base_url=settings.base_url,
         headers=dict(settings.headers) or None,
         httpx_async_client=http,
@@ -210,7 +216,6 @@ def make_client(settings: Settings, http: "httpx2.AsyncClient", seconds: float =
         timeout=int(seconds * 1000),
         retry_options=types.HttpRetryOptions(attempts=1),
     )
-    return genai.Client(api_key=settings.api_key, vertexai=False, http_options=options)
 
 
 def _without_unfinished(messages: Sequence[Message]) -> tuple[Sequence[Message], str]:

@@ -16,9 +16,9 @@ _CORRECTIONS = (
     ("deepseek", r"^deepseek-(chat|reasoner)$", 131_072),
     # Not listed, or listed without a window.
     ("anthropic", r"^claude-(fable|mythos)-5", 1_000_000),
-    ("gemini", r"^gemini-(4-|2\.5-pro|3\.1-pro|pro-latest)", 1_048_576),
+    ("google", r"^gemini-(4-|2\.5-pro|3\.1-pro|pro-latest)", 1_048_576),
 )
-"""Vendor, pattern of the model's name, window in tokens: overrides of wrong or missing entries."""
+"""`price_id`, pattern of the model's name, window in tokens: overrides of wrong or missing entries."""
 CHARS_PER_TOKEN = 4
 TOKENS_PER_INPUT_IMAGE = 1_200
 _NOT_TEXT = re.compile(
@@ -93,12 +93,12 @@ def calculate(provider_name: str, counts: dict[str, int]) -> float | None:
 def context_window(provider_name: str) -> int | None:
     """Maximum tokens of a request and its answer; None if unknown."""
     vendor_name, _, model = provider_name.partition(":")
-    for corrected, pattern, tokens in _CORRECTIONS:
-        if vendor_name == corrected and re.search(pattern, model):
-            return tokens
     vendor = VENDORS.get(vendor_name)
     if vendor is None or vendor.price_id in (FREE, NO_PRICE):
         return None
+    for corrected, pattern, tokens in _CORRECTIONS:
+        if vendor.price_id == corrected and re.search(pattern, model):
+            return tokens
     from genai_prices.data_snapshot import get_snapshot
 
     try:

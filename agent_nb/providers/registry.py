@@ -34,6 +34,7 @@ PROVIDERS = {
 """The provider of each wire protocol, as `module:Class`."""
 CLOUD_PROVIDERS = {
     "azure": "agent_nb.providers.azure:AzureProvider",
+    "vertex": "agent_nb.providers.vertex:VertexProvider",
 }
 """The same by vendor, for clouds: another client, the same protocol."""
 MAKERS: dict[str, str] = {}

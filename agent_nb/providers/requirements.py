@@ -35,7 +35,7 @@ def missing(vendor: Vendor) -> str:
     key = f"set {vendor.key_variable}" if vendor.keys else ""
     if vendor.identity is None:
         return key
-    if not is_installed(vendor.identity.module):
+    if vendor.identity.extra and not is_installed(vendor.identity.module):
         return f"{key}, or pip install 'agent-nb[{vendor.identity.extra}]'"
     if has_credentials(vendor.identity):
         return ""

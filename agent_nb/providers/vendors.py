@@ -259,6 +259,39 @@ _ROWS = (
         note="Responses API; name your deployment",
     ),
     Vendor(
+        name="vertex",
+        title="Vertex AI",
+        apis=("generate_content",),
+        identity=Identity(
+            module="google.auth",
+            files=(
+                "$GOOGLE_APPLICATION_CREDENTIALS",
+                "$CLOUDSDK_CONFIG/application_default_credentials.json",
+                "$APPDATA/gcloud/application_default_credentials.json",
+                "~/.config/gcloud/application_default_credentials.json",
+            ),
+            remedy="gcloud auth application-default login",
+        ),
+        client_options=(
+            ClientOption(
+                name="project",
+                variables=("GOOGLE_CLOUD_PROJECT",),
+                meaning="the id of your Google Cloud project",
+            ),
+            ClientOption(
+                name="location",
+                variables=("GOOGLE_CLOUD_LOCATION",),
+                meaning="a region that serves the model, such as europe-west1 or global",
+            ),
+        ),
+        recommended="gemini-4-argon",
+        name_prefixes=("gemini",),
+        base_url_variable="GOOGLE_VERTEX_BASE_URL",
+        price_id="google",
+        models=GEMINI_MODELS,
+        note="Gemini in Google Cloud; does not stream arguments",
+    ),
+    Vendor(
         name="ollama",
         title="Ollama",
         keys=("OLLAMA_API_KEY",),

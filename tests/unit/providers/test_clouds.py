@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
 
 from agent_nb import Agent
 from agent_nb._base.secrets import mask
 from agent_nb.acp.known import KNOWN_AGENTS
-from agent_nb.core.errors import ConfigError
+from agent_nb.core.errors import ConfigError, ProviderError
 from agent_nb.core.events import TurnRetrying
 from agent_nb.core.messages import Usage
 from agent_nb.providers import model
@@ -22,15 +24,22 @@ from tests.support.wire.cases import CLIENT_OPTIONS, KEY, turn_of
 
 TOKEN = "tok3n-of-the-stand-in-91f0"
 CLOUDS = [VENDORS[name] for name in CLIENT_OPTIONS]
-NAMES = {"azure": "azure:my-deployment"}
+NAMES = {"azure": "azure:my-deployment", "vertex": "vertex:gemini-4-argon"}
 COMPLETE = {
     "azure": {
         "AZURE_OPENAI_ENDPOINT": "https://lab.openai.azure.com/",
         "OPENAI_API_VERSION": "2025-04-01-preview",
         "AZURE_OPENAI_API_KEY": KEY,
     },
+    "vertex": {
+        "GOOGLE_CLOUD_PROJECT": "lab",
+        "GOOGLE_CLOUD_LOCATION": "europe-west1",
+        "GOOGLE_APPLICATION_CREDENTIALS": __file__,
+    },
 }
 """The variables of each cloud, in the order in which a missing one is named."""
+REMEDIES = {"GOOGLE_APPLICATION_CREDENTIALS": "run gcloud auth application-default login"}
+"""What is named in place of a variable."""
 
 
 class StandIn(BaseHTTPRequestHandler):
@@ -85,7 +94,7 @@ def test_the_one_thing_that_is_missing_is_named(vendor: str, variable: str, monk
     assert model(NAMES[vendor]).name == NAMES[vendor]
     monkeypatch.delenv(variable)
     to_do = missing(VENDORS[vendor])
-    assert to_do.startswith(f"set {variable}")
+    assert to_do.startswith(REMEDIES.get(variable, f"set {variable}"))
     if option := next((row for row in VENDORS[vendor].client_options if variable in row.variables), None):
         assert option.meaning in to_do
         with pytest.raises(ConfigError, match=f"set `{variable}` or pass `{option.name}`"):
@@ -153,3 +162,35 @@ async def test_a_deployment_costs_what_the_model_in_its_answer_costs(answered_by
     usage = Usage(input=1000, output=100)
     assert run.cost == (price_of(f"openai:{answered_by}", usage) if known else None)
     assert price_of("azure:gpt-6.1-sol", usage) is None
+
+
+def service_account(token_uri: str) -> str:
+    """The file of a service account whose tokens come from this address."""
+    pem = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(*pem).decode()
+    account = {"type": "service_account", "client_email": "lab@lab.example", "private_key": key}
+    return json.dumps({**account, "project_id": "other", "token_uri": token_uri})
+
+
+async def test_vertex_uses_the_credentials_of_google_cloud_and_no_key(
+    server: WireServer, tokens, home, monkeypatch
+):
+    (home / "account.json").write_text(service_account(tokens))
+    keys = {"GOOGLE_API_KEY": "AIza-never-used", "GEMINI_API_KEY": "AIza-never-used"}
+    set_all(monkeypatch, keys | {"GOOGLE_APPLICATION_CREDENTIALS": str(home / "account.json")})
+    server.plan(reply(Say("Hello.")))
+    address = server.base_url("generate_content")
+    provider = model("vertex:", base_url=address, **CLIENT_OPTIONS["vertex"])
+    assert (await turn_of(provider)).message.text == "Hello."
+    (request,) = server.requests
+    assert "/projects/lab/locations/europe-west1/publishers/google/models/gemini-4-argon:" in request.path
+    assert request.headers["authorization"] == f"Bearer {TOKEN}"
+    assert "never-used" not in str(request.headers)
+
+
+async def test_credentials_that_cannot_be_used_name_the_remedy(home, monkeypatch: pytest.MonkeyPatch):
+    (home / "account.json").write_text("{}")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(home / "account.json"))
+    provider = model("vertex:", base_url="http://127.0.0.1:9", **CLIENT_OPTIONS["vertex"])
+    with pytest.raises(ProviderError, match=r"no credentials for Vertex AI: .* Run `gcloud auth"):
+        await turn_of(provider)
