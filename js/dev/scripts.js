@@ -278,6 +278,14 @@ const ENDINGS = {
 	},
 };
 
+const changeCell = (id, action) => ({
+	"application/vnd.agent-nb.change+json": {
+		...{ id, action, cell_id: id, number: Number(id), kind: "code" },
+		before: `mean = 1\n${LONG}`,
+		after: action === "delete" ? "" : `mean = 2\n${LONG}\n${WORDS}`,
+	},
+});
+
 const RESULT = {
 	code: {
 		events: [...started(), ...create("c1", "index.html", `${LONG.repeat(20)}\n${PAGE}`), finished()],
@@ -298,6 +306,14 @@ const RESULT = {
 		press: [["[data-tab=console]"], ["button.fix", "Ask to fix"]],
 	},
 	files: { events: [...done, ...create("c2", PATH), finished()], press: [["[data-tab=files]"]] },
+	"changes of cells": {
+		events: [
+			...started(),
+			call("c1", "change cell mean", "change_cell"),
+			end("c1", { outputs: [changeCell("1", "change"), changeCell("2", "delete")] }),
+			finished(),
+		],
+	},
 	replay: { events: [...done, ...edit("c2", 2), finished()], press: [["button", "Replay"]] },
 	"the request of a turn": {
 		events: [...done, finished()],

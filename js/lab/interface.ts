@@ -82,7 +82,7 @@ export interface NotebookCells {
 	): readonly object[] | null;
 	/** The source of a cell; null if there is none with that id. */
 	sourceNow(notebook: object | null, id: string): string | null;
-	/** Writes changes, each as one undo step; null for a cell that is no longer as it was. */
+	/** Writes changes, each as one undo step; null for a cell that is locked or no longer as it was. */
 	write(notebook: object | null, changes: readonly CellWrite[], press: UIEvent): readonly (Written | null)[];
 	/** Reverses changes; false for a cell that has been changed since. */
 	takeBack(notebook: object | null, written: readonly Written[], press: UIEvent): readonly boolean[];

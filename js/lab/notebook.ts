@@ -145,7 +145,7 @@ function joined(value: unknown): string {
 	return Array.isArray(value) ? value.join("") : typeof value === "string" ? value : "";
 }
 
-/** Writes a change unless the cell is no longer as it was, and reads it back; null if nothing was written. */
+/** Writes a change unless the cell is locked or no longer as it was, and reads it back; null if nothing was written. */
 function write(panel: NotebookPanel, change: CellWrite): Written | null {
 	const shared = panel.content.model?.sharedModel;
 	if (!shared) return null;
@@ -155,6 +155,8 @@ function write(panel: NotebookPanel, change: CellWrite): Written | null {
 	const { sharedModel } = cell.model;
 	const json = sharedModel.toJSON();
 	const index = panel.content.widgets.indexOf(cell);
+	const { editable, deletable } = json.metadata ?? {};
+	if ((change.action === "delete" ? deletable : editable) === false) return null;
 	if (change.action === "delete") {
 		// A notebook without cells gets a new one, which would not be part of the change.
 		if (panel.content.widgets.length === 1) return null;

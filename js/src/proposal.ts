@@ -83,9 +83,7 @@ function whyFailed(context: Context, changes: readonly CellChange[], ids: readon
 	const failed = changes.filter(({ id }) => ids.includes(id));
 	if (failed.some((change) => isStale(context, change))) return "The cell has changed since.";
 	const isHidden = failed.some(({ after }) => after !== "" && !isReadable(after));
-	return isHidden
-		? "It has invisible characters."
-		: "Press again: the kernel was busy, or the place is gone.";
+	return isHidden ? "It has invisible characters." : "The cell is locked or gone, or the kernel was busy.";
 }
 
 function listed(changes: readonly CellChange[]): string {

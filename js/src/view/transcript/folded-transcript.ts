@@ -1,6 +1,7 @@
 // The transcript folded to one line, which unfolds it, or opens the result if there is none beside it.
 
 import { currentState } from "../../actions.ts";
+import { changesOf } from "../../changes.ts";
 import { h, icon, setText } from "../../dom.ts";
 import { plural, seconds } from "../../format.ts";
 import { hasResult } from "../../shown.ts";
@@ -53,7 +54,11 @@ export function createFoldLine(context: Context) {
 			const versions = sumOf([...state.files.values()], (file) => file.versions.length);
 			element.setAttribute("aria-expanded", String(expanded));
 			const thinking = thought > 0 ? `, thought for ${seconds(thought)}` : "";
-			const files = `${plural(state.files.size, "file")}, ${plural(versions, "version")}`;
+			const changes = changesOf(state).length;
+			const files =
+				changes && !state.files.size
+					? plural(changes, "change")
+					: `${plural(state.files.size, "file")}, ${plural(versions, "version")}`;
 			setText(label, solo ? `Show ${files}` : plural(state.turn, "turn") + thinking);
 			setText(facts, solo ? "" : files);
 		},
