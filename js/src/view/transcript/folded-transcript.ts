@@ -5,6 +5,7 @@ import { changesOf } from "../../changes.ts";
 import { h, icon, setText } from "../../dom.ts";
 import { plural, seconds } from "../../format.ts";
 import { hasResult } from "../../shown.ts";
+import type { VariantState } from "../../state.ts";
 import { saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 
@@ -51,18 +52,21 @@ export function createFoldLine(context: Context) {
 			const thought = sumOf(state.rows, (row) =>
 				row.kind === "thinking" ? (row.to ?? row.from) - row.from : 0,
 			);
-			const versions = sumOf([...state.files.values()], (file) => file.versions.length);
 			element.setAttribute("aria-expanded", String(expanded));
 			const thinking = thought > 0 ? `, thought for ${seconds(thought)}` : "";
-			const changes = changesOf(state).length;
-			const files =
-				changes && !state.files.size
-					? plural(changes, "change")
-					: `${plural(state.files.size, "file")}, ${plural(versions, "version")}`;
+			const files = resultText(state);
 			setText(label, solo ? `Show ${files}` : plural(state.turn, "turn") + thinking);
 			setText(facts, solo ? "" : files);
 		},
 	};
+}
+
+/** "2 files, 3 versions", or the number of changes to cells if there are no files. */
+function resultText(state: VariantState): string {
+	const changes = changesOf(state).length;
+	if (changes && !state.files.size) return plural(changes, "change");
+	const versions = sumOf([...state.files.values()], (file) => file.versions.length);
+	return `${plural(state.files.size, "file")}, ${plural(versions, "version")}`;
 }
 
 function sumOf<T>(items: readonly T[], measure: (item: T) => number): number {
