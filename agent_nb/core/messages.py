@@ -14,8 +14,9 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolErrorCode
 
 Role = Literal["system", "user", "assistant", "tool"]
-Origin = Literal["images", "elements", "summary"]
-"""Why a run adds a text to a user message: instructions for its images, elements of the page, earlier requests."""
+Origin = Literal["images", "elements", "summary", "branch"]
+"""Why a run adds a text to a user message: instructions for its images, elements of the page, earlier requests, and
+variables that its branch lacks."""
 
 
 def snake_case(name: str) -> str:

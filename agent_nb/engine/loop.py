@@ -12,7 +12,9 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ModelNotFoundError
 from agent_nb.core.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
+from agent_nb.core.messages import Text
 from agent_nb.engine.approval import Approvals, Consent
+from agent_nb.engine.base_code import run_base_code
 from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
@@ -95,9 +97,7 @@ class EngineRun(RunHandle):
             facts = run_input.facts(self._workspace.files, prepared.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
-            if prepared.branches is not None:
-                self._branch = await prepared.branches.open()
-            self._finish(await self._turns.run(self._runner(), facts))
+            self._finish(await self._turns.run(await self._begin_tools(), facts))
         except asyncio.CancelledError:
             self._finish(self._stop_reason or "interrupted")
         except EndRun as end:
@@ -113,6 +113,16 @@ class EngineRun(RunHandle):
             self._budget.cancel_timer()
             if self._branch is not None:
                 self._branch.end()
+
+    async def _begin_tools(self) -> ToolRunner:
+        """Make the branch of the run, if it has one, and run the code of the base run in it."""
+        if self.prepared.branches is not None:
+            self._branch = await self.prepared.branches.open()
+        runner, base = self._runner(), self._run_input.base
+        if self._branch is not None and base is not None:
+            note = await run_base_code(base, self._branch, runner, self._journal.emit_now)
+            self._turns.window.add_to_question([Text(f"\n\n{note}", "branch")] if note else ())
+        return runner
 
     def _runner(self) -> ToolRunner:
         context = ToolContext(

@@ -198,6 +198,14 @@ class Branch(Protocol):
 class BranchedSession(Protocol):
     """The session that the branch of a run was copied from, in which the code of the run can be applied."""
 
+    is_applied: bool
+
+    def codes(self, run: Any) -> list[str]:
+        """The code of the run, after that of its base runs."""
+
+    def follow(self, base: "BranchedSession", codes: Sequence[str]) -> None:
+        """Keep the code of the base runs that was run first in the branch."""
+
     def apply(self, run: Any, *, anyway: bool) -> Any:
         """Run the code of the run; raises `ConfigError` if a name that it reads has changed since, unless `anyway`."""
 

@@ -57,3 +57,37 @@ def test_apply_undo_and_interrupt_in_a_cell(page, run):
         assert "Call 2 of 2 of `look` was interrupted. The later ones did not run. Bound first" in errors
         assert "Removed: first" in kernel.value("look.unapply()")
         assert "has not been applied" in kernel.run("look.unapply()").errors
+
+
+def test_the_second_question_asks_once_for_all_code_of_the_first(page, run, server):
+    kernel = page.kernel
+    kernel.run("rows = [1]")
+    run(
+        f"%%agent look {BRANCH} --branch --approve auto\nCompute",
+        "rows.append(2)",
+        "%%time\ntotal = sum(rows)",
+    )
+    server.forget()
+    server.plan(reply(Call("run_python", {"code": "print(rows, total)"}, id="c0")), reply(Say("Done.")))
+    cell = page.start(f"%%agent second {BRANCH} --from look --approve ask\nAnd now?")
+    question = page.question()
+    assert question["args"] == {
+        "code": "# Call 1 of 2\nrows.append(2)\n\n# Call 2 of 2\n%%time\ntotal = sum(rows)"
+    }
+    assert question["title"] == "run the code of `look` again (in a branch)"
+    assert "to files and over the network, it does again" in question["description"]
+    assert page.command("approve", variant=0, call_id=question["call_id"], scope="run")["ok"]
+    page.finish(cell)
+    assert "[1, 2] 3" in kernel.value("second.tool_uses[0].result.text")
+    assert kernel.value("rows, 'total' in globals()") == "([1], False)"
+    kernel.run("import pathlib")
+    run(
+        f"%%agent look {BRANCH} --branch --approve auto\nGo",
+        "import time\nif pathlib.Path('x').exists(): time.sleep(1000)",
+    )
+    kernel.run("pathlib.Path('x').touch()")
+    cell = page.start(f"%%agent second {BRANCH} --from look --approve auto\nAnd now?")
+    page.pump(lambda: page.of("tool_running"))
+    assert page.command("stop")["ok"]
+    page.finish(cell)
+    assert kernel.value("second.reason, len(second.tool_uses)") == "('stopped', 0)"

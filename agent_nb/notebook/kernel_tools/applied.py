@@ -28,7 +28,7 @@ from agent_nb.notebook.user_variables import user_names
 from agent_nb.run import Run
 from agent_nb.run.cells import kept_steps
 from agent_nb.run.code_names import names_in, needed_by
-from agent_nb.tools.base import ToolContext
+from agent_nb.tools.base import BranchedSession, ToolContext
 
 INTERRUPTED = "was interrupted."
 _PLAIN = (bool, int, float, complex, str, bytes)
@@ -98,8 +98,8 @@ class BranchedKernel:
         self._undo = ""
         """The token of Undo if the code has been applied."""
         self.is_applied = False
-        self.base: BranchedKernel | None = None
-        self.earlier: tuple[str, ...] = ()
+        self._base: BranchedSession | None = None
+        self._earlier: tuple[str, ...] = ()
         """Code of the base runs that was run first in the branch."""
 
     def remember(self, inputs: Mapping[str, Fingerprint]) -> None:
@@ -121,9 +121,12 @@ class BranchedKernel:
             if name not in now or self._inputs[name][1]() is None or not self._inputs[name][0].fits(now[name])
         ]
 
+    def follow(self, base: BranchedSession, codes: Sequence[str]) -> None:
+        self._base, self._earlier = base, tuple(codes)
+
     def codes(self, run: Run) -> list[str]:
         """The code of the run, after that of its base runs if it has not been applied."""
-        earlier = () if self.base and self.base.is_applied else self.earlier
+        earlier = () if self._base and self._base.is_applied else self._earlier
         return [*earlier, *(step.code for step in kept_steps(run))]
 
     def check(self, run: Run, *, anyway: bool = False) -> list[str]:

@@ -10,6 +10,8 @@ import pytest
 
 from agent_nb import Agent, ConfigError, Run, kernel_tools, load
 from agent_nb.core.errors import ToolError
+from agent_nb.core.events import ToolFinished
+from agent_nb.engine.approval import Answer
 from agent_nb.notebook.kernel_tools import in_place
 from agent_nb.notebook.kernel_tools.applied import fingerprints
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -22,11 +24,11 @@ def patient(monkeypatch):
         monkeypatch.setattr(in_place, name, 30)
 
 
-def ran(*codes: str, **options) -> Run:
+def ran(*codes: str, approve="auto", branch=True, **options) -> Run:
     """A finished run in a branch with a call for each code."""
-    turns = [[call("run_python", {"code": code})] for code in codes]
+    turns = [[call("run_python", {"code": code}, id=f"c{n}")] for n, code in enumerate(codes)]
     model = ScriptedProvider([*turns, [text("Done.")]])
-    agent = Agent(model, tools=kernel_tools(), approve="auto", branch=True)
+    agent = Agent(model, tools=kernel_tools(), approve=approve, branch=branch)
     return replace(agent.run_sync("go", **options), name="look")
 
 
@@ -145,3 +147,75 @@ def test_code_of_a_run_cannot_apply_another(shell):
         approve="auto",
     )
     assert "Code of a run cannot apply another one" in agent.run_sync("go").tool_uses[0].result.text
+
+
+def ends(run: Run) -> list[ToolFinished]:
+    return [*run.events.of(ToolFinished)]
+
+
+def test_the_second_question_finds_the_variables_of_the_first(shell, tmp_path):
+    shell.names["rows"] = [1]
+    base = ran("rows.append(2)\ntotal = sum(rows)", "1/0", "more = total * 2")
+    second = ran("last = more + total", base=base, branch=False)
+    assert (second.settings["branch"], second.tool_uses[0].ok, shell.names["rows"]) == (True, True, [1])
+    first, _ = ends(second)
+    assert (first.call_id, first.ok, first.summary) == ("base_code", True, "2 calls ran again")
+    assert "not there" not in repr(second.messages)
+    assert [cell.source for cell in second.to_cells() if cell.kind == "code"] == ["last = more + total"]
+    for form in (second.to_markdown(), second.to_html(), load(second.save(tmp_path / "s.jsonl")).to_html()):
+        assert "run the code of `look` again (in a branch)" in form.replace("<code>", "`").replace(
+            "</code>", "`"
+        )
+    third = ran("rows.append(last)", base=second)
+    assert "3 calls ran again" in ends(third)[0].summary
+    third.apply()
+    assert (shell.names["rows"], shell.names["last"]) == ([1, 2, 9], 9)
+
+
+def test_the_code_of_an_applied_run_is_not_run_again(shell):
+    shell.names["rows"] = [1]
+    base = ran("rows.append(2)")
+    base.apply()
+    second = ran("rows.append(3)", base=base)
+    assert [end.call_id for end in ends(second)] == ["c0"]
+    second.apply()
+    assert shell.names["rows"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("rule", ["deny", "ask", "function"])
+def test_the_rule_of_the_run_decides_about_all_code_of_its_base_at_once(shell, rule):
+    asked = []
+    refuse = {"function": lambda call, args: bool(asked.append(args["code"]))}
+    second = ran(base=ran("x = 1", "y = 2"), approve={"run_python": refuse.get(rule, rule)})
+    (end,) = ends(second)
+    assert (end.ok, end.code) == (False, "DENIED")
+    assert (
+        "it was not run in the branch of this run, because that was not allowed." in second.messages[-2].text
+    )
+    assert asked == (["# Call 1 of 2\nx = 1\n\n# Call 2 of 2\ny = 2"] if rule == "function" else [])
+
+
+def test_a_failed_call_of_the_base_is_named_and_the_run_goes_on(shell):
+    shell.run("open('once.txt', 'w').close()")
+    base = ran("x = 1", "import os; os.remove('once.txt')", "z = 3")
+    second = ran("print(x)", "print(z)", base=base)
+    assert [end.ok for end in ends(second)] == [False, True, False]
+    assert "Call 2 of 3: FileNotFoundError" in ends(second)[0].summary
+    assert "it was not run in the branch of this run from call 2 of 3 on, which failed." in repr(
+        second.messages
+    )
+    assert second.reason == "end_turn"
+
+
+def test_the_code_of_a_loaded_base_is_not_run(shell, tmp_path):
+    base = load(ran("x = 1").save(tmp_path / "base.run.jsonl"))
+    second = ran("print(x)", base=base)
+    assert [end.call_id for end in ends(second)] == ["c0"]
+    assert "Variables that your earlier code set are not there" in repr(second.messages)
+    assert "NameError" in second.tool_uses[0].result.text
+
+
+def test_code_of_the_base_that_a_function_changes_runs_as_changed(shell):
+    base = ran("x = 1", "y = 2")
+    rule = {"run_python": lambda call, args: Answer(True, args={"code": args["code"].replace("= 2", "= 5")})}
+    assert "5" in ran("print(y)", base=base, approve=rule).tool_uses[0].result.text
