@@ -113,7 +113,7 @@ def examples() -> list[dict[str, Any]]:
     return [
         {"name": "menu", "magic": "agent", "value": "[a-z]+", "id_pattern": "[a-z]{1,64}"},
         {"element": element, "opening": "<h2>", "frame": frame, "each": frame},
-        {"wrong": "salse", "word": "espresso"},
+        {"wrong": "salse", "word": "espresso", "entry": "Lyon"},
         {"first": "key ", "parts": "(?>.+?,\\ )(?>.+?;)", "last": "\\ end"},
         *({"pattern": pattern} for pattern in texts_of_patterns if pattern),
         *({"self": each} for each in (*failure._RULES, *optional)),

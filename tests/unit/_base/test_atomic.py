@@ -169,7 +169,7 @@ def _writes(call: ast.Call) -> bool:
         case ast.Name(id="open") | ast.Attribute(value=ast.Name(id="io"), attr="open"):
             return _mode(call, 1) != "r"
         case ast.Attribute(value=ast.Name(id="os"), attr="open"):
-            return True
+            return ast.unparse(call.args[0]) != "os.devnull"
         case ast.Name(id="ZipFile") | ast.Attribute(attr="ZipFile"):
             return not isinstance(call.args[0], ast.Name) or call.args[0].id not in ("buffer", "file")
         case ast.Attribute(attr="open") if call.args and _mode(call, 0) not in ("", "r"):
