@@ -123,6 +123,18 @@ def take_fix(page: Page, lab: Lab) -> None:
     shoot(page, "fix", 2, 3)
 
 
+def take_ask(page: Page, lab: Lab) -> None:
+    approve = '%config AgentMagics.approve = "auto"'
+    open_cells(page, lab, "ask", f"{approve}\n{SALES}", 'sales.plot.bar(x="month", figsize=(6, 2.2));')
+    expect(page.locator(".jp-OutputArea img")).to_be_visible(timeout=90_000)
+    page.locator(".jp-Cell").nth(2).locator(".jp-InputPrompt").click()
+    page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:ask')")
+    page.keyboard.type("Which month sold best in sales, and can one see that here?")
+    page.keyboard.press("Shift+Enter")
+    wait_until_done(page)
+    shoot(page, "ask", 2, 3, most=600)
+
+
 def take_replay(page: Page, lab: Lab) -> None:
     note = """hero = hero.annotate(at="turn 2", ask="What will it do next?",
     choices=["Write the page again", "Edit one line", "Stop"], answer=2)
@@ -179,8 +191,8 @@ def take_stage(page: Page, lab: Lab) -> None:
     save(page.screenshot(), "stage")
 
 
-def shoot(page: Page, name: str, *cells: int, leave: bool = True) -> None:
-    """These cells, one below the other; with `leave`, neither is selected."""
+def shoot(page: Page, name: str, *cells: int, leave: bool = True, most: float = 5000) -> None:
+    """These cells, one below the other, up to this height; with `leave`, neither is selected."""
     if leave:
         page.locator(".jp-Cell").last.click()
         page.mouse.move(0, 0)
@@ -189,7 +201,7 @@ def shoot(page: Page, name: str, *cells: int, leave: bool = True) -> None:
     first, last = (page.locator(".jp-Cell").nth(number).bounding_box() for number in (cells[0], cells[-1]))
     assert first
     assert last
-    clip = {**first, "height": last["y"] + last["height"] - first["y"]}
+    clip = {**first, "height": min(most, last["y"] + last["height"] - first["y"])}
     save(page.screenshot(clip=clip), name)
 
 
@@ -207,6 +219,7 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
     "variants": take_variants,
     "approval": take_approval,
     "fix": take_fix,
+    "ask": take_ask,
     "replay": take_replay,
     "bound": take_bound,
     "stage": take_stage,
