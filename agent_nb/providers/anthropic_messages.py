@@ -243,16 +243,20 @@ class AnthropicMessagesProvider(StreamingProvider):
     def connect(self, http: "httpx2.AsyncClient") -> Any:
         import anthropic
 
+        is_token = self.settings.key_variable == "ANTHROPIC_AUTH_TOKEN"
+        key: Json = {"auth_token" if is_token else "api_key": self.settings.api_key}
+        return anthropic.AsyncAnthropic(**key, **self.client_arguments(http))
+
+    def client_arguments(self, http: "httpx2.AsyncClient") -> Json:
+        """The arguments of a client besides its credentials."""
         settings = self.settings
-        is_token = settings.key_variable == "ANTHROPIC_AUTH_TOKEN"
-        return anthropic.AsyncAnthropic(
-            **{"auth_token" if is_token else "api_key": settings.api_key},  # type: ignore[arg-type]
-            base_url=settings.base_url.removesuffix("/v1") if settings.base_url else None,
-            http_client=http,
-            max_retries=0,
-            open_telemetry=False,  # `agent_nb.tracing` creates a span per turn; the usage would be counted twice
-            default_headers={**(_BROWSER_HEADERS if IN_BROWSER else {}), **settings.headers},
-        )
+        return {
+            "base_url": settings.base_url.removesuffix("/v1") if settings.base_url else None,
+            "http_client": http,
+            "max_retries": 0,
+            "open_telemetry": False,  # `agent_nb.tracing` creates a span per turn; the usage would be counted twice
+            "default_headers": {**(_BROWSER_HEADERS if IN_BROWSER else {}), **settings.headers},
+        }
 
     def body(self, request: Request) -> Json:
         settings, family = self.settings, self.settings.family

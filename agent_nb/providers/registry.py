@@ -35,6 +35,7 @@ PROVIDERS = {
 CLOUD_PROVIDERS = {
     "azure": "agent_nb.providers.azure:AzureProvider",
     "vertex": "agent_nb.providers.vertex:VertexProvider",
+    "bedrock": "agent_nb.providers.bedrock:BedrockProvider",
 }
 """The same by vendor, for clouds: another client, the same protocol."""
 MAKERS: dict[str, str] = {}

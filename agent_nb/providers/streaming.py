@@ -232,12 +232,15 @@ class StreamingProvider(VendorProvider):
 
     path: str
     decoder: type[StreamDecoder]
+    sends_bytes = False
+    """Whether the SDK signs the body, for which it needs all of it at once."""
 
     async def open(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> "httpx2.Response":
         """Send the body through the SDK, which raises its own errors. The stack closes the response."""
+        content = JsonContent(body)
         stream = await client.post(
             self.path,
-            content=(content := JsonContent(body)),
+            content=content.to_bytes() if self.sends_bytes else content,
             # Not every server accepts a request without it.
             options={"headers": {"Content-Length": str(len(content))}},
             cast_to=object,
@@ -353,6 +356,9 @@ class JsonContent:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for data in self._slices():
             yield data
+
+    def to_bytes(self) -> bytes:
+        return b"".join(self._slices())
 
     def _slices(self) -> Iterator[bytes]:
         text = ""

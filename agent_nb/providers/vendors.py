@@ -292,6 +292,37 @@ _ROWS = (
         note="Gemini in Google Cloud; does not stream arguments",
     ),
     Vendor(
+        name="bedrock",
+        title="Amazon Bedrock",
+        apis=("anthropic_messages",),
+        keys=("AWS_BEARER_TOKEN_BEDROCK", "ANTHROPIC_AWS_API_KEY"),
+        other_secrets=("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+        identity=Identity(
+            module="boto3",
+            extra="bedrock",
+            variables=(
+                "AWS_ACCESS_KEY_ID",
+                "AWS_WEB_IDENTITY_TOKEN_FILE",
+                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+            ),
+            files=("$AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", "$AWS_CONFIG_FILE", "~/.aws/config"),
+            remedy="aws configure",
+        ),
+        client_options=(
+            ClientOption(
+                name="aws_region",
+                variables=("AWS_REGION", "AWS_DEFAULT_REGION"),
+                meaning="a region in which you have access to the model, such as eu-central-1",
+            ),
+        ),
+        recommended="anthropic.claude-opus-5-5",
+        name_prefixes=("anthropic.claude", "global.anthropic.claude"),
+        base_url_variable="ANTHROPIC_BEDROCK_MANTLE_BASE_URL",
+        price_id="aws",
+        models=ANTHROPIC_MODELS,
+        note="Claude in AWS; Messages API",
+    ),
+    Vendor(
         name="ollama",
         title="Ollama",
         keys=("OLLAMA_API_KEY",),

@@ -87,11 +87,13 @@ CASE = {case.protocol: case for case in CASES}
 CLIENT_OPTIONS = {
     "azure": {"api_version": "2025-04-01-preview"},
     "vertex": {"project": "lab", "location": "europe-west1"},
+    "bedrock": {"aws_region": "eu-central-1"},
 }
 """Arguments of the clouds' clients, besides `base_url`."""
 CLOUD_CASES = (
     replace(CASE["responses"], name="azure:my-deployment"),
     replace(CASE["generate_content"], name="vertex:gemini-4-argon"),
+    replace(CASE["anthropic_messages"], name="bedrock:anthropic.claude-opus-5-5"),
 )
 
 

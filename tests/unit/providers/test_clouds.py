@@ -1,6 +1,7 @@
 """Models in the clouds: where the credentials come from, and what is said of the one thing that is missing."""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -20,11 +21,11 @@ from agent_nb.providers.prices import price_of
 from agent_nb.providers.requirements import missing
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire import Say, Tokens, WireServer, problem, reply
-from tests.support.wire.cases import CLIENT_OPTIONS, KEY, turn_of
+from tests.support.wire.cases import CLIENT_OPTIONS, CLOUD_CASES, KEY, turn_of
 
 TOKEN = "tok3n-of-the-stand-in-91f0"
 CLOUDS = [VENDORS[name] for name in CLIENT_OPTIONS]
-NAMES = {"azure": "azure:my-deployment", "vertex": "vertex:gemini-4-argon"}
+NAMES = {str(case): case.name for case in CLOUD_CASES}
 COMPLETE = {
     "azure": {
         "AZURE_OPENAI_ENDPOINT": "https://lab.openai.azure.com/",
@@ -36,6 +37,7 @@ COMPLETE = {
         "GOOGLE_CLOUD_LOCATION": "europe-west1",
         "GOOGLE_APPLICATION_CREDENTIALS": __file__,
     },
+    "bedrock": {"AWS_REGION": "eu-central-1", "AWS_BEARER_TOKEN_BEDROCK": KEY},
 }
 """The variables of each cloud, in the order in which a missing one is named."""
 REMEDIES = {"GOOGLE_APPLICATION_CREDENTIALS": "run gcloud auth application-default login"}
@@ -194,3 +196,28 @@ async def test_credentials_that_cannot_be_used_name_the_remedy(home, monkeypatch
     provider = model("vertex:", base_url="http://127.0.0.1:9", **CLIENT_OPTIONS["vertex"])
     with pytest.raises(ProviderError, match=r"no credentials for Vertex AI: .* Run `gcloud auth"):
         await turn_of(provider)
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("is_signed", [True, False])
+async def test_bedrock_takes_a_key_or_signs_the_request(server: WireServer, monkeypatch, is_signed: bool):
+    pytest.importorskip("boto3")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-never-used")
+    key = {"AWS_BEARER_TOKEN_BEDROCK": KEY}
+    pair = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "s3cret-of-the-account-77"}
+    set_all(monkeypatch, pair if is_signed else key)
+    server.plan(reply(Say("Hello.")))
+    address = server.base_url("anthropic_messages").removesuffix("/v1") + "/anthropic"
+    provider = model("bedrock:", base_url=address, **CLIENT_OPTIONS["bedrock"])
+    assert (await turn_of(provider)).message.text == "Hello."
+    (request,) = server.requests
+    assert request.path == "/anthropic/v1/messages"
+    authorization = request.headers["authorization"]
+    if is_signed:
+        assert re.match(
+            r"AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/\d{8}/eu-central-1/bedrock-mantle/", authorization
+        )
+        assert re.search(r"SignedHeaders=.*host.*, Signature=[0-9a-f]{64}$", authorization)
+    else:
+        assert authorization == f"Bearer {KEY}"
+    assert "never-used" not in str(request.headers)

@@ -60,7 +60,14 @@ def helps(shell, code):
         ("%%agent hero --record cassettes/v", ["cassettes/villain.jsonl"]),
         ("%%agent hero -m de", ["deepseek:deepseek-v4-pro", "demo:"]),
         ("%%agent hero -m openai:", ["openai:gpt-6.1-sol"]),
-        ("%%agent hero -m opus", ["anthropic:claude-opus-5-5", "openrouter:anthropic/claude-opus-5.5"]),
+        (
+            "%%agent hero -m opus",
+            [
+                "anthropic:claude-opus-5-5",
+                "openrouter:anthropic/claude-opus-5.5",
+                "bedrock:anthropic.claude-opus-5-5",
+            ],
+        ),
         ("%%agent hero -i ", ["photo", "shots", "cassettes/", '"pictures of mine/', "red.PNG"]),
         ('%%agent hero -i "pictures of mine/', ['"pictures of mine/blue.jpg"']),
         ("%%agent hero --save ca", ["cassettes/"]),
