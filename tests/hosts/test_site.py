@@ -40,7 +40,7 @@ def test_lesson_one_runs_with_no_other_host(site):
         assert [each for found in ran.values() for each in found if each["output_type"] == "error"] == []
         files = ran["hero.reason, list(hero.files), len(hero.html)"][0]["data"]["text/plain"]
         assert files.startswith("('end_turn', ['index.html'], ")
-        completed = "get_ipython().kernel.complete('hero.fi', 7)['matches']"
+        completed = "get_ipython().kernel.complete('hero.file', 9)['matches']"
         assert notebook.result(completed) == "['.files']"
 
         replayed = notebook.add(f"%%agent by_claude -m anthropic:claude-opus-5-5\n{TEAS}")
