@@ -37,7 +37,7 @@ async def run_base_code(base: Run, branch: Branch, runner: ToolRunner, emit: Cal
     title = f"run the code of `{base.name}` again (in a branch)"
     emit(ToolStarted, call_id=CALL_ID, name=CODE_TOOL, title=title)
     spec = replace(tool.spec, description=_ABOUT)
-    wrapped: Tool = replace(tool, spec=spec, run=work.run, title=lambda args: title)
+    wrapped: Tool = replace(tool, spec=spec, run=work.run, title=lambda args: title, branches=None)
     call = ToolCall(CALL_ID, CODE_TOOL, json.dumps({"code": work.text}))
     (result,) = await replace(runner, toolbox=Toolbox([wrapped])).run([(CALL_ID, call)])
     branch.session.follow(session, work.done)

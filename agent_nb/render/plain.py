@@ -53,7 +53,7 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
     blocks += [answer_markdown(shown, images=images) for shown in shown_answers(run)]
     blocks += map(as_text, unsupported_note(run))
     if names := names_left(rows):
-        blocks.append("In the notebook:")
+        blocks.append("In the branch:" if run.settings.get("branch") else "In the notebook:")
         blocks += [f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()]
     if run.changes:
         blocks.append(f"{OFFERED}:")

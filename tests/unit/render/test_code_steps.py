@@ -1,6 +1,7 @@
 """Runs of code in the frozen form, as text and as Markdown: they read like a notebook."""
 
 import re
+from dataclasses import replace
 
 from agent_nb import Agent, tool
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -80,6 +81,8 @@ async def test_the_answer_and_the_names_that_code_left_come_last():
         "South leads.\n\nIn the notebook:\n\n- `top`: pandas.DataFrame, 12 rows x 3 columns\n"
         in MARKDOWN.render(run)
     )
+    in_branch = replace(run, settings={**run.settings, "branch": True})
+    assert "In the branch:\n\n- `top`" in MARKDOWN.render(in_branch)
 
 
 async def test_interactive_output_is_saved_as_its_text_with_how_to_see_it():

@@ -59,11 +59,13 @@ export function createNameChanges({ bound, changed, deleted, in_place = {}, note
 /** The names that a run's code has left in the notebook, each with a button that inserts a cell to display it. */
 export function createLeft(context: Context, rows: readonly Row[]): HTMLElement {
 	const names = namesLeft(rows, undoneIn(context));
+	const isBranch = context.run.state?.variants.get(context.choices.variant)?.settings.branch === true;
 	const items = [...names].map(([name, kind]) => {
-		const button = createInsertButton(context, h("code", null, name), name, "Insert a cell that shows it");
+		const code = h("code", null, name);
+		const button = isBranch ? code : createInsertButton(context, code, name, "Insert a cell that shows it");
 		return h("span", null, button, ` ${kind}`);
 	});
-	const lead = names.size > 0 && "In the notebook:";
+	const lead = names.size > 0 && (isBranch ? "In the branch:" : "In the notebook:");
 	return h("div", { class: "anb-names left" }, lead, ...items, createKeep(context));
 }
 
