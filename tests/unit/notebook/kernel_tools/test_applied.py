@@ -42,7 +42,8 @@ def test_the_calls_run_in_order_and_undo_puts_all_names_back(shell):
     run = ran(
         "import math\nmath.nope", "rows.append(2)", "total = sum(rows) + math.pi; agent_files", "more = total"
     )
-    assert (shell.names["rows"], run.branch) == ([1], {"math": "set", "total": "changed", "more": "set"})
+    assert shell.names["rows"] == [1]
+    assert run.branch == {"math": "set", "rows": "changed", "total": "changed", "more": "set"}
     assert repr(run.apply()) == (
         "Applied `look`: 4 calls ran in this session. Bound math, more; changed total. rows: 1 item → 2 items."
         " `look.unapply()` puts the names back."
