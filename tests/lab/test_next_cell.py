@@ -82,14 +82,14 @@ def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab,
     expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")
 
 
-def test_asking_about_a_cell_writes_a_prompt_that_quotes_it(page: Page, lab: Lab):
+def test_asking_about_a_cell_writes_a_prompt_that_refers_to_it(page: Page, lab: Lab):
     write_notebook(lab.root / "ask.ipynb", "total = 6 * 7", "# the last cell")
     open_notebook(page, lab, "ask.ipynb")
     page.locator(".jp-CodeCell .cm-content").first.click()
     page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:ask')")
     expect(page.locator(".jp-CodeCell .cm-content").nth(1)).to_be_focused()
     page.keyboard.type("Why 42?")
-    asked = "%%agent\nWhy 42?\nAbout this cell:\n\n```python\ntotal = 6 * 7\n```"
+    asked = "%%agent about_1 -t kernel\nWhy 42?\nThis is about {{cell:cell-0}}."
     assert [source for source, _ in page.evaluate(CELLS)] == ["total = 6 * 7", asked, "# the last cell"]
     prompt = page.locator(".jp-CodeCell").nth(1).locator(".anb-prose span")
     assert {*prompt.evaluate_all("nodes => nodes.map(node => getComputedStyle(node).fontWeight)")} <= {"400"}

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,11 @@ from playwright.sync_api import Page, Route
 
 from agent_nb import Run
 from agent_nb._base.table import Table
+from agent_nb.core.event_list import EventList
+from agent_nb.core.events import RunFinished
 from agent_nb.notebook.magic.run_commands import FileNotice
 from agent_nb.render import FORMS, Progress, abandoned_frame, first_frame, page_html, to_page
+from agent_nb.render.answers import Answers
 from agent_nb.render.transcript import transcript
 from agent_nb.run.compare import compare
 from tests.support import ROOT
@@ -44,6 +48,17 @@ def compared(run: Run) -> Bundles:
     return [{"text/html": compare([run, run])._repr_html_()}]
 
 
+def answers(run: Run) -> Bundles:
+    """The answers of two variants, with the attack in the names and values of fields, and as a field of numbers."""
+
+    def variant(number: int) -> Run:
+        answer = {PIXEL: number, "value": PIXEL}
+        ends = [replace(end, answer=answer) for end in run.events.of(RunFinished)]
+        return replace(run, events=EventList([*run.events[:-1], *ends]))
+
+    return [{"text/html": Answers([variant(1), variant(2)])._repr_html_()}]
+
+
 def table(run: Run) -> Bundles:
     return [{"text/html": Table((PIXEL,), [[PIXEL]], PIXEL, PIXEL)._repr_html_()}]
 
@@ -62,6 +77,7 @@ WRITERS: dict[str, Callable[[Run], Bundles]] = {
         first_frame("key", PIXEL, PIXEL, progress=Progress(PIXEL, tuple(transcript(run.events)), PIXEL))
     ],
     "render/__init__.py:abandoned_frame": lambda run: [abandoned_frame(PIXEL, PIXEL)],
+    "render/answers.py:_repr_html_": answers,
     "render/outputs.py:safe_output": kept,
     "run/cells.py:_outputs": kept,
     "run/cells.py:_repr_markdown_": lambda run: [{"text/markdown": run.to_cells()._repr_markdown_()}],
