@@ -177,6 +177,11 @@ def guard_command(pid: int, mark: str) -> list[str]:
     return ["/bin/sh", "-c", _GUARD, "guard", str(pid), str(GRACE / 10), f"{MARK}={mark}"]
 
 
+def guarded_pid(command: Sequence[str]) -> int | None:
+    """The process that this command guards, or None if it is not a guard's. Both lead a session of their own."""
+    return int(command[4]) if list(command[2:4]) == [_GUARD, "guard"] else None
+
+
 def find_program(name: str, search: str | None = None, folder: Path | None = None) -> str | None:
     """Return the path of a program, by name or by a path relative to `folder`."""
     is_path = Path(name).name != name

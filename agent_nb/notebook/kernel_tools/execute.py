@@ -27,6 +27,7 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any, NoReturn, Self
 
+from agent_nb._base.program import guarded_pid
 from agent_nb._base.text import sha256
 from agent_nb._base.threads import start_thread
 from agent_nb.core.events import MimeBundle
@@ -380,13 +381,17 @@ def _tasks_of(capture: Capture) -> Iterator[list[asyncio.Task[Any]]]:
 
 
 def _processes() -> dict[int, str]:
-    """Child processes by pid; empty if ipykernel has not loaded `psutil`."""
+    """Child processes by pid, without our own; empty if ipykernel has not loaded `psutil`."""
     psutil = sys.modules.get("psutil")
-    children: dict[int, str] = {}
+    children: dict[int, tuple[str, int]] = {}
+    own: set[int] = set()
     for child in psutil.Process().children(recursive=True) if psutil else ():
         with contextlib.suppress(Exception):  # it has just ended
-            children |= {child.pid: child.name()} if child.status() != "zombie" else {}
-    return children
+            if child.status() != "zombie":
+                children[child.pid] = child.name(), os.getsid(child.pid)
+                if guarded := guarded_pid(child.cmdline()):
+                    own |= {child.pid, guarded}
+    return {pid: name for pid, (name, session) in children.items() if session not in own}
 
 
 def _hooks(shell: Any) -> dict[str, set[int]]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -233,6 +234,20 @@ async def test_two_hundred_branches_leave_no_process_no_descriptor_and_no_thread
             branch.end()
     await settled(this)
     assert (this.num_fds(), threading.active_count()) == before
+
+
+async def test_a_branch_and_its_guard_are_not_said_to_be_started_by_code_that_runs_meanwhile(shell):
+    """The guard forks shells of its own when its branch ends."""
+    run_python = next(tool for tool in kernel_tools() if tool.name == "run_python")
+    context = ToolContext(files=Workspace(Files()), progress=print)
+    code = "import asyncio, subprocess\nawait asyncio.sleep(0.5)\nown = subprocess.Popen(['sleep', '60'])"
+    work = asyncio.create_task(run_python.run({"code": code}, context))
+    branches = [await run_python.branches.open() for _ in range(2)]
+    branches[0].end()
+    notes = (await work).text.partition("Processes that it started still run: ")[2]
+    branches[1].end()
+    shell.run("own.kill(); own.wait()")
+    assert re.fullmatch(r"sleep \(\d+\)\.", notes)
 
 
 async def settled(process: psutil.Process) -> None:
