@@ -18,8 +18,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from agent_nb._base.constants import STACKS
 from agent_nb._base.wire import to_wire
-from agent_nb.prompts import STACKS, stack_text
+from agent_nb.prompts import stack_text
 from benchmarks.bench_widget import open_stage
 from benchmarks.quality import write_figures
 from tests.support.widget_stage import BUNDLE, CHROMIUM, META, DevServer, event

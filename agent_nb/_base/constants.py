@@ -7,6 +7,8 @@ VERSION = "0.1.0"
 IN_BROWSER = sys.platform == "emscripten"
 """Whether Python runs in a browser tab, as in JupyterLite: no threads, no sockets, no other process."""
 
+STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
+"""Names of `--stack`, each with a prompt of its own."""
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 MODEL_VARIABLE = "AGENT_NB_MODEL"

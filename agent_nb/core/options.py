@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
-from agent_nb._base.constants import EFFORTS
-from agent_nb.prompts import STACKS
+from agent_nb._base.constants import EFFORTS, STACKS
 
 Approve = Literal["ask", "auto", "deny"]
 APPROVE: tuple[Approve, ...] = get_args(Approve)

@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_type_hints
 
-from agent_nb._base.constants import ACP, DEMO, REPLAY
+from agent_nb._base.constants import ACP, DEMO, REPLAY, STACKS
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
-from agent_nb.prompts import STACKS
 
 MONEY = "usd"
 BoundKind = Literal["value", "function", "filled"]
@@ -30,6 +29,8 @@ NOTEBOOK_TOOLS = frozenset({"list_cells", "read_cells", "change_cell", "insert_c
 READING_TOOLS = NOTEBOOK_TOOLS | {"list_variables", "describe_variable"}
 """Tools for the notebook that run no code."""
 CODE_TOOL = "run_python"
+ANSWER_TOOL = "final_answer"
+"""The tool with which the model ends a run whose answer has a type."""
 DATA_TOOLS = READING_TOOLS | {CODE_TOOL}
 """Tools that give the model the user's data."""
 

@@ -5,19 +5,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
 
+from agent_nb._base.constants import STACKS
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Message, Text, ToolCall, ToolSpec, Usage
-from agent_nb.core.run_settings import DATA_TOOLS, RunSettings
+from agent_nb.core.run_settings import ANSWER_TOOL, DATA_TOOLS, RunSettings
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.run_input import RunInput
 from agent_nb.images.maker import Studio
 from agent_nb.pages.element_look import Element
 from agent_nb.pages.page_check import PageViewer
-from agent_nb.prompts import ANSWER_TOOL, CHANGE_FROM_IMAGE, FROM_IMAGE, STACKS, prompt_text
+from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
 from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.run.manifest import package_versions

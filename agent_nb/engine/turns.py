@@ -18,7 +18,7 @@ from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.core.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
 from agent_nb.core.messages import Message, Text, ToolCall, Usage, user
-from agent_nb.core.run_settings import answer_form
+from agent_nb.core.run_settings import ANSWER_TOOL, answer_form
 from agent_nb.engine.code_first import CodeFirst
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
@@ -27,7 +27,7 @@ from agent_nb.engine.ending import NOT_RUN, EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
-from agent_nb.prompts import ANSWER_TOOL, prompt_text
+from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import (
     Accepted,
     CallPiece,

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
 FROM_IMAGE, CHANGE_FROM_IMAGE = "from_image", "change_from_image"
 CUT_CALL = (
     "The call was cut off at the model's output limit, so its arguments are incomplete. It was not run."
@@ -16,8 +15,6 @@ CUT_CALL = (
 CUT_CALL_HINT = (
     "Send less at once: create a long file with its first part only, then add the other parts with edits."
 )
-ANSWER_TOOL = "final_answer"
-"""The tool with which the model ends a run whose answer has a type."""
 _FOLDER = Path(__file__).parent
 _IN_SANDBOX = {"$only": ", and nothing else", "$no_loading": ", nothing loaded from elsewhere"}
 """Placeholders and their values, unless the live preview may use the network."""

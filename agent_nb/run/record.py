@@ -14,11 +14,10 @@ from agent_nb._base.wire import Json
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
-from agent_nb.core.run_settings import READING_TOOLS, had_data
+from agent_nb.core.run_settings import ANSWER_TOOL, READING_TOOLS, had_data
 from agent_nb.files import Files, lost_files
 from agent_nb.files.cell_changes import CellChange, changes_in
 from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
-from agent_nb.prompts import ANSWER_TOOL
 from agent_nb.run.supported_numbers import AnswerNumber, AnswerSources, answer_numbers
 from agent_nb.tools.toolbox import BUILT_IN_NAMES
 

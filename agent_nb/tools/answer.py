@@ -13,7 +13,7 @@ from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import ToolSpec
-from agent_nb.prompts import ANSWER_TOOL
+from agent_nb.core.run_settings import ANSWER_TOOL
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.function import Reader, object_reader, reader
 from agent_nb.tools.schema import compile_schema, object_schema

@@ -7,7 +7,7 @@ import pytest
 
 import agent_nb
 from agent_nb import Agent, Files, Run, Toolbox, ToolContext
-from agent_nb.__main__ import make_parser
+from agent_nb.notebook.command_line import make_parser
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.parsing import PARSER
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import pytest
 
+from agent_nb._base.constants import STACKS
 from agent_nb.pages.preview import frame_attributes
-from agent_nb.prompts import STACKS, stack_text
+from agent_nb.prompts import stack_text
 from tests.support.tls import self_signed
 from tests.support.widget_stage import Stage, open_chromium, wrote
 

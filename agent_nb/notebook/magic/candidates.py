@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.constants import ACP, DEMO
+from agent_nb._base.constants import ACP, DEMO, STACKS
 from agent_nb.core.errors import SavedRunError
 from agent_nb.core.options import APPROVE, OPTIONS
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import is_of, user_data, user_names
-from agent_nb.prompts import STACKS
 
 HELP_WIDTH = 44
 _IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_nb import Agent, kernel_tools, scripted
-from agent_nb.__main__ import main
+from agent_nb.notebook.command_line import main
 from tests.support.shells import start_shell
 
 CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"

@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
+from agent_nb._base.constants import STACKS
 from agent_nb.pages.policy import INTEGRITY, OUTPUT_POLICY, policy_for
-from agent_nb.prompts import STACKS, stack_text
+from agent_nb.prompts import stack_text
 
 ROOT = Path(__file__).parents[3]
 

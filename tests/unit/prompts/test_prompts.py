@@ -7,8 +7,9 @@ import pytest
 
 import agent_nb.prompts
 from agent_nb import Agent
+from agent_nb._base.constants import STACKS
 from agent_nb.core.errors import ConfigError
-from agent_nb.prompts import STACKS, image_text, prompt_text, stack_text
+from agent_nb.prompts import image_text, prompt_text, stack_text
 
 FOLDER = Path(agent_nb.prompts.__file__).parent
 TEXTS = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))

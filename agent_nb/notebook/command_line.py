@@ -1,0 +1,141 @@
+"""The command line, `agent-nb` or `python -m agent_nb`: show, replay, export and verify saved runs; list models."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent_nb._base.constants import MODEL_VARIABLE, VERSION
+from agent_nb._base.table import Table
+from agent_nb._base.text import plural, printable_line
+from agent_nb.core.errors import AgentError, ConfigError
+
+FAILED, INTERRUPTED = 1, 130
+PYTHON_SECONDS = 60.0
+"""Maximum duration of a cell that `verify --run-code` runs."""
+
+
+def show(arguments: argparse.Namespace) -> None:
+    from agent_nb.notebook.views.views import without_controls
+    from agent_nb.render import TEXT
+    from agent_nb.run import load
+
+    print(without_controls(TEXT.render(load(arguments.file))))
+
+
+def replay(arguments: argparse.Namespace) -> None:
+    asyncio.run(_replay(arguments.file, arguments.pace))
+
+
+async def _replay(file: str, pace: float) -> None:
+    from agent_nb.agent import Agent
+    from agent_nb.cassette.player import replay
+    from agent_nb.core.events import ENDINGS
+    from agent_nb.notebook.views.views import TerminalView
+
+    provider = replay(file, pace=pace)
+    handle = Agent(provider).start_variants(provider.run.prompt)
+    view = TerminalView(handle)
+    view.start("")
+    run = await handle
+    if run.variants:  # their texts were not printed: they would be mixed
+        view.warn(run.text)
+    view.warn(f"{ENDINGS[run.reason].words} in {run.seconds:.1f} s when it was recorded.")
+
+
+def export(arguments: argparse.Namespace) -> None:
+    from agent_nb._base.atomic import folder_of
+    from agent_nb.notebook.magic.run_commands import write_run
+    from agent_nb.run import load
+
+    size = write_run(load(arguments.file), Path(arguments.out), folder_of(arguments.out, Path.cwd()))
+    print(f"Wrote {arguments.out} ({size}).")
+
+
+def models(arguments: argparse.Namespace) -> None:
+    from agent_nb.notebook.magic.listings import MODEL_COLUMNS, first_usable_model, model_rows
+    from agent_nb.providers import full_name
+
+    named = os.environ.get(MODEL_VARIABLE)
+    default, reason = (full_name(named), f"which {MODEL_VARIABLE} sets") if named else first_usable_model()
+    note = f"Cells that name no model use {default}, {reason}."
+    print(Table(MODEL_COLUMNS, model_rows(default), "No models.", note))
+
+
+def verify(arguments: argparse.Namespace) -> None:
+    """Check that a file contains a whole run; with `--run-code`, run its code again in a fresh kernel."""
+    from agent_nb.notebook.asking import confirm
+    from agent_nb.notebook.verify import DIFFERS, verify
+    from agent_nb.run import load
+
+    run = load(arguments.file)
+    cells = run.to_cells()
+    code = f"with {plural(len(cells.code), 'cell')} of code" if cells else "without code"
+    print(f"{arguments.file} contains a whole run, {code}.")
+    if not arguments.run_code or not cells:
+        return
+    if cells.is_masked:
+        raise ConfigError("Parts of the code are masked (•••), so it cannot be run.")
+    if cells.inputs:
+        names = ", ".join(cells.inputs)
+        raise ConfigError(
+            f"The code needs {names}, which the file does not contain. In its notebook, "
+            f"`%agent cells {run.name} --verify` runs it."
+        )
+    listing = "\n\n".join(cells.code)
+    if not confirm(f"\n{listing}\n\nRun this code in a fresh kernel, with your rights?"):
+        raise ConfigError("Nothing was run: nobody approved the code.")
+    table = verify(run, cells, {}, PYTHON_SECONDS)
+    print(replace(table, note="Values are not in the file: only errors and figures are compared."))
+    if any(result.startswith(DIFFERS) for _, result in table.rows):
+        raise ConfigError("The code gave other results than the run.")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="agent-nb", description=__doc__.partition(": ")[2])
+    parser.add_argument("--version", action="version", version=f"agent-nb {VERSION}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(
+        run: Callable[[argparse.Namespace], None], help_text: str, *, file: bool = True
+    ) -> argparse.ArgumentParser:
+        command = commands.add_parser(run.__name__, help=help_text, description=help_text)
+        command.set_defaults(run=run)
+        if file:
+            command.add_argument("file", metavar="FILE", help="a saved run or a cassette, *.run.jsonl")
+        return command
+
+    add(show, "Print a saved run as text.")
+    pace = add(replay, "Play a saved run in the terminal. Nothing is executed.")
+    pace.add_argument(
+        "--pace", type=float, default=1.0, help="1 for the recorded speed (default), 0 for no delays"
+    )
+    out = add(export, "Write a saved run as a replay (.html), Markdown (.md) or text (.txt).")
+    out.add_argument("out", metavar="OUT", help="the file to write")
+    add(models, "List the models and what each of them needs.", file=False)
+    code = add(verify, "Check that a file contains a whole run.")
+    code.add_argument(
+        "--run-code", action="store_true", help="show its code, ask, and run it in a fresh kernel"
+    )
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = make_parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except AgentError as error:
+        print(f"agent-nb: {printable_line(str(error))}", file=sys.stderr)
+        return FAILED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"agent-nb: {error.filename or arguments.file}: {error.strerror or error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
