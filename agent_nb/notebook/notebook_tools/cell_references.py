@@ -1,14 +1,14 @@
 """Cells of the notebook in a prompt: those that it names by `{{cell:ID}}`, and the figures for `%agent explain`."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from IPython.core.error import UsageError
 
 from agent_nb._base.threads import off_loop
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.front_end import cell_id
-from agent_nb.notebook.notebook_tools.cells import DescribedCells, describe_cells, describe_figures
+from agent_nb.notebook.notebook_tools.cells import describe_cells, describe_figures
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError
 from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
 from agent_nb.notebook.session import Session
@@ -30,22 +30,25 @@ async def read_references(
     ids = cells_in(prompt)
     if not ids:
         return CellReferences({}, Description(""))
+    first = f"{{{{cell:{ids[0]}}}}}"
     if schema_only:
         raise UsageError(
-            f"`{{{{cell:{ids[0]}}}}}` sends the cell and its output, and --data schema sends no values. Leave it out."
+            f"`{first}` sends the cell and its output, and --data schema sends no values. Leave it out."
         )
     try:
         cells, time = await open_or_saved_cells(session, cell_id(session.shell), ids)
     except NotOpenError as error:
+        raise UsageError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
+    named = {cell.id: cell for cell in cells if cell.id in ids}
+    if absent := [name for name in ids if name not in named]:
+        where = f"The notebook as saved at {time}" if time else "This notebook"
         raise UsageError(
-            f"`{{{{cell:{ids[0]}}}}}` cannot be read: {error}. Paste the cell in its place."
-        ) from None
-    titles = {cell.id: f"cell {cell.number}" for cell in cells if cell.id in ids}
-    if absent := [name for name in ids if name not in titles]:
-        raise UsageError(_absent(absent[0], time))
-    cells = [cell for cell in cells if cell.id in titles]
-    described = await off_loop(describe_cells, cells, secrets)
-    return CellReferences(titles, _description(described, time, "The cells are"))
+            f"{where} has no cell with the id `{absent[0]}`: it was deleted, or is in another notebook."
+            f" For the braces themselves, write \\{{{{cell:{absent[0]}}}}}."
+        )
+    titles = {name: f"cell {cell.number}" for name, cell in named.items()}
+    description = await off_loop(describe_cells, [*named.values()], secrets)
+    return CellReferences(titles, _with_time(description, time, "cells"))
 
 
 async def figures_of(session: Session, target: PlainCell) -> Description:
@@ -58,28 +61,12 @@ async def figures_of(session: Session, target: PlainCell) -> Description:
             cells, time = await open_or_saved_cells(session, own, numbers)
     except NotOpenError:
         return Description("")
-    is_same = (
-        cell for cell in cells if cell.count == target.number and cell.source.strip() == target.source.strip()
-    )
-    if (cell := next(is_same, None)) is None:
-        return Description("")
-    return _description(await off_loop(describe_figures, cell), time, "The figures are")
+    for cell in cells:
+        if cell.count == target.number and cell.source.strip() == target.source.strip():
+            return _with_time(await off_loop(describe_figures, cell), time, "figures")
+    return Description("")
 
 
-def _description(described: DescribedCells, time: str, subject: str) -> Description:
-    return Description(
-        described.text,
-        described.images,
-        shortened=tuple(f"cell {number} of the notebook" for number in described.shortened),
-        notes=(f"{subject} those of the notebook as saved at {time}; later changes are not sent.",)
-        if time and described.text
-        else (),
-    )
-
-
-def _absent(name: str, time: str) -> str:
-    where = f"The notebook as saved at {time}" if time else "This notebook"
-    return (
-        f"{where} has no cell with the id `{name}`: it was deleted, or is in another notebook."
-        f" For the braces themselves, write \\{{{{cell:{name}}}}}."
-    )
+def _with_time(description: Description, time: str, noun: str) -> Description:
+    note = f"The {noun} are those of the notebook as saved at {time}; later changes are not sent."
+    return replace(description, notes=(note,)) if time and description.text else description

@@ -3,12 +3,13 @@
 Both are untrusted: any field may have any type or length, and every text is only text.
 """
 
+import contextlib
 import itertools
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent_nb._base.text import fenced, printable_line, shortened
 from agent_nb._base.wire import Json
@@ -17,7 +18,7 @@ from agent_nb.core.messages import Image
 from agent_nb.files.cell_changes import CellType
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.cells import COLOUR, mask_named
-from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, limited
+from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, Description, joined, limited
 from agent_nb.render.outputs import text_of
 
 MOST_LISTED = 500
@@ -28,6 +29,7 @@ FIRST_LINE = 80
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _NUMBERS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 _FIGURES = ("image/png", "image/jpeg")
+_TEXTS = ("text/markdown", "text/plain")
 _LANGUAGES = {"code": "python", "markdown": "markdown"}
 
 
@@ -48,18 +50,12 @@ class CellContent:
     """Whether it has been edited since it ran, as far as the page knows."""
 
 
-class DescribedCells(NamedTuple):
-    text: str
-    images: tuple[Image, ...]
-    shortened: tuple[int, ...] = ()
-    """The numbers of the cells of which a part is missing."""
-
-
 def read_notebook_cells(cells: Any) -> list[CellContent]:
     """Read cells in the notebook format. Anything that is not a cell is skipped, but counted."""
-    read = [_cell(number, row) for number, row in enumerate(_list(cells), 1) if isinstance(row, dict)]
-    uses = Counter(cell.id for cell in read)
-    return [cell if uses[cell.id] == 1 else replace(cell, id="") for cell in read]
+    rows = enumerate(cells if isinstance(cells, list) else [], 1)
+    contents = [_cell(number, row) for number, row in rows if isinstance(row, dict)]
+    uses = Counter(cell.id for cell in contents)
+    return [cell if uses[cell.id] == 1 else replace(cell, id="") for cell in contents]
 
 
 def _cell(position: int, row: Json) -> CellContent:
@@ -68,17 +64,13 @@ def _cell(position: int, row: Json) -> CellContent:
     return CellContent(
         number=_count(row.get("number")) or position,
         id=str(name) if is_id else "",
-        kind="code" if kind == "code" else "markdown" if kind == "markdown" else "raw",
+        kind=kind if kind in ("code", "markdown") else "raw",
         source=text_of(row.get("source") or ""),
         count=_count(row.get("execution_count")),
-        outputs=tuple(item for item in _list(outputs) if isinstance(item, dict)),
+        outputs=tuple(row for row in outputs if isinstance(row, dict)) if isinstance(outputs, list) else (),
         is_cut=row.get("cut") is True,
         is_edited=row.get("edited") is True,
     )
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _count(value: Any) -> int | None:
@@ -124,62 +116,60 @@ def _runs(cell: CellContent) -> str:
     return f"In[{cell.count}]" if cell.count else "not run" if cell.kind == "code" else ""
 
 
-def _kinds(output: Json) -> Iterator[str]:
-    kind, data = str(output.get("output_type")), output.get("data")
-    yield from (
-        map(str, data) if isinstance(data, dict) else [kind if kind in ("stream", "error") else "other"]
-    )
+def _kinds(output: Json) -> Iterable[str]:
+    kind, data = output.get("output_type"), output.get("data")
+    return map(str, data) if isinstance(data, dict) else [kind if kind in ("stream", "error") else "other"]
 
 
-def describe_cells(
-    cells: Sequence[CellContent], secrets: Collection[str], most: int = MOST_TEXT
-) -> DescribedCells:
+def describe_cells(cells: Sequence[CellContent], secrets: Collection[str]) -> Description:
     """Sources, text outputs, errors and figures, with secrets masked. Call it off the loop.
 
     The text says what was cut or left out.
     """
-    blocks: list[str] = []
-    images: list[Image] = []
-    shortened: list[int] = []
-    for cell in cells:
-        figures = describe_figures(cell, MOST_FIGURES - len(images))
-        block = "\n".join(filter(None, (_block(cell, secrets), figures.text)))
-        if blocks and sum(map(len, blocks)) + len(block) > most:
-            numbers = f"{cell.number} to {cells[-1].number}" if cell is not cells[-1] else f"{cell.number}"
-            blocks.append(f"(Not read, because the text would be too long: cells {numbers}.)")
-            shortened += [cell.number for cell in cells[len(blocks) - 1 :]]
+    parts: list[Description] = []
+    for number, cell in enumerate(cells):
+        part = _describe_cell(cell, secrets, MOST_FIGURES - sum(len(part.images) for part in parts))
+        if parts and sum(len(part.text) for part in parts) + len(part.text) > MOST_TEXT:
+            numbers = " to ".join(dict.fromkeys((str(cell.number), str(cells[-1].number))))
+            text = f"(Not read, because the text would be too long: cells {numbers}.)"
+            parts.append(Description(text, shortened=tuple(map(_name, cells[number:]))))
             break
-        blocks.append(block)
-        images += figures.images
-        shortened += [cell.number] if figures.shortened or _is_shortened(cell) else []
-    return DescribedCells("\n\n".join(blocks), tuple(images), tuple(shortened))
+        parts.append(part)
+    return joined("\n\n".join(part.text for part in parts), parts)
 
 
-def describe_figures(cell: CellContent, most: int = MOST_FIGURES) -> DescribedCells:
-    """The figures of a cell, and a line that says how many of them are attached; empty if it has none."""
-    count = sum(1 for output in cell.outputs if _figure(output) is not None)
-    images = tuple(itertools.islice(_images(cell), most))
-    text = f"Figures: {count}, {len(images) or 'none'} of them attached." if count else ""
-    return DescribedCells(text, images, (cell.number,) if len(images) < count else ())
+def _name(cell: CellContent) -> str:
+    return f"cell {cell.number} of the notebook"
 
 
-def _is_shortened(cell: CellContent) -> bool:
-    texts = (_text(output)[1] for output in cell.outputs)
-    return cell.is_cut or len(cell.source) > TEXT_LIMIT or any(len(text) > CELL_LIMIT for text in texts)
-
-
-def _block(cell: CellContent, secrets: Collection[str]) -> str:
-    name = f"id {cell.id}" if cell.id else "no id"
+def _describe_cell(cell: CellContent, secrets: Collection[str], most_figures: int) -> Description:
     edited = "edited since it ran" if cell.is_edited else ""
-    facts = ", ".join(filter(None, (name, cell.kind, _runs(cell), edited)))
-    source = _masked(cell.source, TEXT_LIMIT, secrets)
-    cut = " (cut)" if cell.is_cut else ""
-    lines = [f"Cell {cell.number} ({facts}){cut}:", fenced(source, _LANGUAGES.get(cell.kind, ""))]
-    for output in cell.outputs:
-        title, text = _text(output)
-        text = _masked(COLOUR.sub("", text), CELL_LIMIT, secrets)
-        lines += [f"{title}:", fenced(text)] if text.strip() else []
-    return "\n".join(lines)
+    facts = ", ".join(filter(None, (f"id {cell.id}" if cell.id else "no id", cell.kind, _runs(cell), edited)))
+    source = fenced(_masked(cell.source, TEXT_LIMIT, secrets), _LANGUAGES.get(cell.kind, ""))
+    lines = [f"Cell {cell.number} ({facts}){' (cut)' if cell.is_cut else ''}:", source]
+    is_shortened = cell.is_cut or len(cell.source) > TEXT_LIMIT
+    for title, text, _ in map(_read_output, cell.outputs):
+        if text.strip():
+            lines += [f"{title}:", fenced(_masked(COLOUR.sub("", text), CELL_LIMIT, secrets))]
+        is_shortened |= len(text) > CELL_LIMIT
+    figures = describe_figures(cell, most_figures)
+    text = "\n".join(filter(None, (*lines, figures.text)))
+    return replace(figures, text=text, shortened=(_name(cell),) if is_shortened else figures.shortened)
+
+
+def describe_figures(cell: CellContent, most: int = MOST_FIGURES) -> Description:
+    """The figures of a cell, and a line that says how many of them are attached; empty if it has none."""
+    figures = [figure for _, _, figure in map(_read_output, cell.outputs) if figure is not None]
+    images = tuple(itertools.islice(_images(cell, [*filter(None, figures)]), most))
+    text = f"Figures: {len(figures)}, {len(images) or 'none'} of them attached." if figures else ""
+    return Description(text, images, shortened=(_name(cell),) if len(images) < len(figures) else ())
+
+
+def _images(cell: CellContent, figures: Sequence[str]) -> Iterator[Image]:
+    for number, figure in enumerate(figures, 1):
+        name = f"cell {cell.number}" + (f", figure {number}" if len(figures) > 1 else "")
+        with contextlib.suppress(ConfigError):  # not an image
+            yield to_image(f"data:image/png;base64,{''.join(figure.split())}", name)
 
 
 def _masked(text: str, most: int, secrets: Collection[str]) -> str:
@@ -188,34 +178,17 @@ def _masked(text: str, most: int, secrets: Collection[str]) -> str:
     return masked if len(text) <= 5 * most else f"{masked[:most]}\n… ({len(text) - most:,} more characters)"
 
 
-def _text(output: Json) -> tuple[str, str]:
-    if output.get("output_type") == "stream":
-        return "Output", text_of(output.get("text") or "")
-    if output.get("output_type") == "error":
-        message = f"{output.get('ename')}: {output.get('evalue')}"
-        traceback = output.get("traceback")
-        return "Error", "\n".join(map(str, traceback)) if isinstance(
-            traceback, list
-        ) and traceback else message
-    data = output.get("data")
-    if not isinstance(data, dict) or _figure(output) is not None:
-        return "", ""
-    texts = (text_of(data[kind] or "") for kind in ("text/markdown", "text/plain") if kind in data)
-    return "Output", next(filter(None, texts), f"({', '.join(map(str, data))})" if data else "")
-
-
-def _figure(output: Json) -> str | None:
-    """The base64 data of a figure, empty if it was too large to send; None for other outputs."""
-    data = output.get("data")
-    kinds = [kind for kind in _FIGURES if kind in data] if isinstance(data, dict) else []
-    return text_of(data[kinds[0]] or "") if kinds and isinstance(data, dict) else None
-
-
-def _images(cell: CellContent) -> Iterator[Image]:
-    figures = [figure for output in cell.outputs if (figure := _figure(output))]
-    for number, figure in enumerate(figures, 1):
-        name = f"cell {cell.number}" + (f", figure {number}" if len(figures) > 1 else "")
-        try:
-            yield to_image(f"data:image/png;base64,{''.join(figure.split())}", name)
-        except ConfigError:  # not an image
-            continue
+def _read_output(output: Json) -> tuple[str, str, str | None]:
+    """The title and the text of an output, and the base64 data of a figure, empty if it was too large to send."""
+    kind, data = output.get("output_type"), output.get("data")
+    if kind == "stream":
+        return "Output", text_of(output.get("text") or ""), None
+    if kind == "error":
+        message, lines = f"{output.get('ename')}: {output.get('evalue')}", output.get("traceback")
+        return "Error", "\n".join(map(str, lines)) if lines and isinstance(lines, list) else message, None
+    contents = data.items() if isinstance(data, dict) else ()
+    texts = {str(kind): text_of(content or "") for kind, content in contents}
+    figures = [texts[kind] for kind in _FIGURES if kind in texts]
+    shown = filter(None, map(texts.get, _TEXTS))
+    text = "" if figures else next(shown, f"({', '.join(texts)})" if texts else "")
+    return "Output", text, figures[0] if figures else None

@@ -6,15 +6,8 @@
 `own` is the id of the cell that runs (`front_end.cell_id`). `NotOpenError` says why there is no answer: no page, no
 extension, or another notebook. `saved_cells.py` is the fallback, and `cells.py` describes cells to the model.
 
-    kernel to page   {kind: "notebook", request_id, own, only: null | [3, "ab"]}       to all windows
-    page to kernel   command "notebook" {request_id, ok: true, cells: [...]} or {request_id, ok: false, error}
-
-Every window that has the cell `own` answers, and the first answer counts. A cell is in the notebook format, with
-`number` added (from 1), and `edited` if it has been edited since it ran. The page cuts long texts, leaves out large
-images (their data is then empty), and sends of an outline only the first characters of each source and the media types
-of outputs: `js/lab/notebook.ts`.
-
-A change is written by the page after a press, never by the kernel: `proposals.py`.
+The first answer of any window counts. `docs/internals/widget-protocol.md` has the messages, and `js/lab/notebook.ts` what
+the page cuts. A change is written by the page after a press, never by the kernel: `proposals.py`.
 """
 
 import asyncio

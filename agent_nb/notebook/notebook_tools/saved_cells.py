@@ -52,16 +52,14 @@ def notebook_file(session: Session) -> Path | None:
 
 def saved_cells(session: Session) -> CellsRead | None:
     """The cells of the saved notebook; None if its file is unknown or cannot be read. Call it off the loop."""
-    path = notebook_file(session)
     try:
-        if path is None:
+        if (path := notebook_file(session)) is None:
             return None
         written = datetime.fromtimestamp(path.stat().st_mtime)
         notebook = parse_json(read_file(path, MAX_BYTES))
     except OSError:
         return None
-    if not isinstance(notebook, dict):
-        return None
     is_today = written.date() == datetime.now().date()
     time = written.strftime("%H:%M" if is_today else "%d %B %Y, %H:%M")
-    return CellsRead(read_notebook_cells(notebook.get("cells")), time)
+    is_notebook = isinstance(notebook, dict)
+    return CellsRead(read_notebook_cells(notebook.get("cells")), time) if is_notebook else None

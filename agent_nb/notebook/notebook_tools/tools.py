@@ -12,7 +12,6 @@ from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolError
-from agent_nb.core.messages import ToolSpec
 from agent_nb.files.cell_changes import CellAction, CellChange
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.notebook_tools.cells import CellContent, describe_cells, find_cells, outline
@@ -29,73 +28,59 @@ from agent_nb.tools.schema import described, tool_spec
 NOTEBOOK = "notebook"
 MOST_ABOVE = 50
 """Cells above a new one that can stand in for the nearest, if that is deleted before the change is accepted."""
-_REVIEW = " Nothing in the notebook changes: the person reviews each change and accepts or refuses it."
+_REVIEW = " Nothing in the notebook changes: the user reviews each change and accepts or refuses it."
+_READS = " Reads only. Secrets are masked."
 _CELL = described("string", "The cell's id, as `list_cells` shows it.")
-LIST_CELLS = tool_spec(
-    "list_cells",
-    "List the cells of the person's notebook: number, id, kind, whether it has run, first line, and kinds of output."
-    " Reads only. Secrets are masked.",
-    {},
-)
-READ_CELLS = tool_spec(
-    "read_cells",
-    "Read cells of the person's notebook: source, text outputs, errors, and figures as images. Reads only. Secrets are"
-    " masked.",
-    {
-        "cells": described(
-            "array",
-            "Ids, numbers, or ranges of numbers such as 3-7.",
-            items={"type": "string"},
-            minItems=1,
-        )
-    },
-    required=("cells",),
-)
-CHANGE_CELL = tool_spec(
-    "change_cell",
-    "Offer a change of a cell: replace exact text in its source." + _REVIEW,
-    {
-        "cell": _CELL,
-        "old": described("string", "Text to replace, exactly as in the cell; empty for an empty cell."),
-        "new": described("string", "The replacement."),
-    },
-    required=("cell", "old", "new"),
-)
-INSERT_CELL = tool_spec(
-    "insert_cell",
-    "Offer a new cell." + _REVIEW,
-    {
-        "after": described(
-            "string", "The id of the cell above it; `top` for none. By default the cell of this run."
-        ),
-        "kind": described("string", "By default code.", enum=["code", "markdown"]),
-        "source": described("string", "Its whole text.", minLength=1),
-    },
-    required=("source",),
-)
-DELETE_CELL = tool_spec(
-    "delete_cell", "Offer to delete a cell." + _REVIEW, {"cell": _CELL}, required=("cell",)
-)
+_CELLS = "Ids, numbers, or ranges of numbers such as 3-7."
+_OLD = "Text to replace, exactly as in the cell; empty for an empty cell."
+_OPTIONAL = ("after", "kind")
+_AFTER = "The id of the cell above it; `top` for none. By default the cell of this run."
 
 
 def notebook_tools(session: Session, *, schema_only: bool = False) -> tuple[Tool, ...]:
     """Tools for the notebook of the cell that runs now. With `schema_only`, sources and outputs are not read."""
     tools = _NotebookTools(session, schema_only)
     return (
-        _tool(LIST_CELLS, tools.list_cells, "list the cells"),
-        _tool(READ_CELLS, tools.read_cells, "read cells"),
-        _tool(CHANGE_CELL, tools.change_cell, "change cell"),
-        _tool(INSERT_CELL, tools.insert_cell, "insert a cell"),
-        _tool(DELETE_CELL, tools.delete_cell, "delete cell"),
+        _tool(
+            "list_cells",
+            "List the cells of the user's notebook: number, id, kind, whether it has run, first line, and kinds of"
+            f" output.{_READS}",
+            {},
+            tools.list_cells,
+        ),
+        _tool(
+            "read_cells",
+            f"Read cells of the user's notebook: source, text outputs, errors, and figures as images.{_READS}",
+            {"cells": described("array", _CELLS, items={"type": "string"}, minItems=1)},
+            tools.read_cells,
+        ),
+        _tool(
+            "change_cell",
+            f"Offer a change of a cell: replace exact text in its source.{_REVIEW}",
+            {"cell": _CELL, "old": described("string", _OLD), "new": described("string", "The replacement.")},
+            tools.change_cell,
+        ),
+        _tool(
+            "insert_cell",
+            f"Offer a new cell.{_REVIEW}",
+            {
+                "after": described("string", _AFTER),
+                "kind": described("string", "By default code.", enum=["code", "markdown"]),
+                "source": described("string", "Its whole text.", minLength=1),
+            },
+            tools.insert_cell,
+        ),
+        _tool("delete_cell", f"Offer to delete a cell.{_REVIEW}", {"cell": _CELL}, tools.delete_cell),
     )
 
 
-def _tool(spec: ToolSpec, run: Callable[[Json, ToolContext], Any], title: str) -> Tool:
-    def title_of(args: Json) -> str:
-        names = args.get("cells") or [args.get("cell", "")]
-        return f"{title} {', '.join(names)}".strip()
+def _tool(name: str, description: str, fields: Json, run: Callable[[Json, ToolContext], Any]) -> Tool:
+    def title(args: Json) -> str:
+        cells = args.get("cells") or [args.get("cell", "")]
+        return f"{name.replace('_', ' ')} {', '.join(cells)}".strip()
 
-    return Tool(spec=spec, run=run, packaged=True, title=title_of)
+    required = [field for field in fields if field not in _OPTIONAL]
+    return Tool(spec=tool_spec(name, description, fields, required), run=run, packaged=True, title=title)
 
 
 class _NotebookTools:
@@ -122,9 +107,8 @@ class _NotebookTools:
         cells, note = await self._cells()
         chosen = find_cells(cells, args["cells"])
         if not note:
-            ids = {
-                cell.number: cell.id for cell in chosen
-            }  # only those of the whole notebook are known to be unique
+            # Only ids of the whole notebook are known to be unique.
+            ids = {cell.number: cell.id for cell in chosen}
             whole = await self._open_cells([*ids])
             chosen = [replace(cell, id=ids.get(cell.number, "")) for cell in whole]
         description = await off_loop(lambda: describe_cells(chosen, own_values()))
@@ -133,7 +117,6 @@ class _NotebookTools:
         return replace(images, text=f"{note}{description.text}", summary=summary)
 
     async def change_cell(self, args: Json, context: ToolContext) -> ToolOutput:
-        self._check_values()
         change = self._offered[context.variant].get(args["cell"])
         if change is None or change.action != "insert":
             cell = await self._writable(args["cell"])
@@ -141,9 +124,7 @@ class _NotebookTools:
             if change is None or change.action != "change" or change.before != cell.source:
                 change = _change(cell, "change", change)
         if args["old"] == args["new"]:
-            raise ToolError(
-                f"This does not change {change.title}.", hint="Give a `new` that differs from `old`."
-            )
+            raise ToolError("This changes nothing.", hint="Give a `new` that differs from `old`.")
         is_edit = args["old"] or change.after.strip()
         after = apply_edit(change.after, args, change.title, _now) if is_edit else args["new"]
         return await self._offer(context, replace(change, after=after), args["new"])
@@ -151,14 +132,11 @@ class _NotebookTools:
     async def insert_cell(self, args: Json, context: ToolContext) -> ToolOutput:
         cells, offered = await self._open_cells(), self._offered[context.variant]
         after = args.get("after") or self._own
-        number = offered[after].number if after in offered else 0
-        if after != "top" and after not in offered:
-            number = _find_one(cells, after).number
-        new = [change for change in offered.values() if change.action == "insert" and change.number == number]
-        above = [
-            *(change.cell_id for change in reversed(new)),
-            *(cell.id for cell in reversed(cells[:number])),
-        ]
+        number = 0
+        if after != "top":
+            number = (offered[after] if after in offered else _find_one(cells, after)).number
+        new = (change for change in offered.values() if (change.action, change.number) == ("insert", number))
+        above = [*(cell.id for cell in cells[:number] if cell.id), *(change.cell_id for change in new)]
         change = CellChange(
             id=uuid4().hex,
             action="insert",
@@ -167,12 +145,11 @@ class _NotebookTools:
             kind=args.get("kind", "code"),
             after=args["source"],
         )
-        return await self._offer(context, change, args["source"], [*filter(None, above)][:MOST_ABOVE])
+        return await self._offer(context, change, args["source"], above[: -MOST_ABOVE - 1 : -1])
 
     async def delete_cell(self, args: Json, context: ToolContext) -> ToolOutput:
         change = self._offered[context.variant].get(args["cell"])
         if change is None or change.action != "insert":
-            self._check_values()
             change = _change(await self._writable(args["cell"]), "delete", change)
         return await self._offer(context, replace(change, after=""))
 
@@ -188,13 +165,12 @@ class _NotebookTools:
             )
         self._offered[context.variant][change.cell_id] = change
         proposals.offer(change, above)
-        masked = replace(
-            change, before=mask_named(change.before, secrets), after=mask_named(change.after, secrets)
-        )
+        before, after = (mask_named(text, secrets) for text in (change.before, change.after))
+        masked = replace(change, before=before, after=after)
         offered = f"{'Offered' if change.is_one else 'Withdrawn'}: {change.title}"
         id_note = f" Its id will be {change.cell_id}." if change.action == "insert" and change.is_one else ""
         return ToolOutput(
-            text=f"{offered}.{id_note} The person has not accepted it yet.\n{masked.diff}",
+            text=f"{offered}.{id_note} The user has not accepted it yet.\n{masked.diff}",
             summary=offered,
             outputs=({CHANGE_TYPE: to_wire(masked), "text/x-diff": masked.diff},),
             schema=(f"{offered}.",),
@@ -215,7 +191,7 @@ class _NotebookTools:
             raise ToolError(f"The notebook cannot be read: {error}.") from None
         return cells, f"The notebook as saved at {time}; later changes are not in it.\n" if time else ""
 
-    async def _open_cells(self, only: Sequence[int] | None = None) -> list[CellContent]:
+    async def _open_cells(self, only: Sequence[int | str] | None = None) -> list[CellContent]:
         try:
             return await open_notebook.cells(self._own, only)
         except NotOpenError as error:
@@ -224,13 +200,13 @@ class _NotebookTools:
 
     async def _writable(self, name: str) -> CellContent:
         """The cell with that id as it is now, complete; raises `ToolError` if it must not be changed."""
-        cell = _find_one(await self._open_cells(), name)
+        self._check_values()
+        cell = _find_one(await self._open_cells([name]) or await self._open_cells(), name)
         if cell.id == self._own:
             raise ToolError("That is the cell of this run, which cannot change itself.")
-        now = await self._open_cells([cell.number])
-        if len(now) != 1 or now[0].id != cell.id or now[0].is_cut:
-            raise ToolError(f"Cell {cell.number} cannot be changed: it was moved just now, or is too long.")
-        return now[0]
+        if cell.is_cut:
+            raise ToolError(f"Cell {cell.number} is too long to be changed.")
+        return cell
 
 
 def _change(cell: CellContent, action: CellAction, previous: CellChange | None) -> CellChange:
@@ -247,12 +223,12 @@ def _change(cell: CellContent, action: CellAction, previous: CellChange | None) 
 
 def _find_one(cells: Sequence[CellContent], name: str) -> CellContent:
     """The cell with that id. A number is not enough: it changes as soon as a cell is inserted above."""
-    cell = next((cell for cell in cells if cell.id == name), None)
-    if cell is None:
-        numbered = next((cell for cell in cells if str(cell.number) == name and cell.id), None)
-        hint = f"Cell {name} has the id {numbered.id}." if numbered else "`list_cells` has the ids."
-        raise ToolError(f"There is no cell with the id {name[:80]!r}.", hint=hint)
-    return cell
+    for cell in cells:
+        if cell.id == name != "":
+            return cell
+    numbered = [cell.id for cell in cells if str(cell.number) == name and cell.id]
+    hint = f"Cell {name} has the id {numbered[0]}." if numbered else "`list_cells` has the ids."
+    raise ToolError(f"There is no cell with the id {name[:80]!r}.", hint=hint)
 
 
 def _now(text: str, old: str) -> str:

@@ -61,7 +61,7 @@ class OpenPage(Desk):
     def _answer(self, message):
         rows = [{**cell, "number": number} for number, cell in enumerate(self.cells, 1)]
         only = message["only"]
-        cells = [row for row in rows if row["number"] in only or row["id"] in only] if only else rows
+        cells = [row for row in rows if row["number"] in only or row.get("id") in only] if only else rows
         self.command("notebook", request_id=message["request_id"], cells=cells)
 
     async def run(self, *calls, schema_only=False):

@@ -65,14 +65,16 @@ async def test_new_cells_follow_each_other_below_the_nearest_that_is_left(page):
             {"cell": "mean", "old": "min", "new": "max"},
             "The cell now:\\n```\\nsum(prices) / rate",
         ),
-        ("change_cell", {"cell": "mean", "old": "sum", "new": "sum"}, "does not change Cell 4"),
+        ("change_cell", {"cell": "mean", "old": "sum", "new": "sum"}, "changes nothing"),
         ("change_cell", {"cell": "mean", "old": "", "new": "x"}, "nothing to replace"),
         ("change_cell", {"cell": "mean", "old": "sum", "new": "'•••'"}, "has a secret in it, or •••"),
         ("insert_cell", {"source": "api_key = 'sk-ant-api03-abcdefghij0123456789'"}, "has a secret in it"),
         ("insert_cell", {"after": "gone", "source": "1"}, "no cell with the id"),
+        ("delete_cell", {"cell": ""}, "no cell with the id"),
     ],
 )
 async def test_a_change_that_must_not_be_offered_is_refused(page, name, args, why):
+    page.cells += [{"cell_type": "code", "source": "without_id()", "outputs": []}]
     shown = await page.run((name, args))
     assert why in shown.result.tool_uses[0].result.text
     assert shown.result.changes == ()
