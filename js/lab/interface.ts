@@ -3,6 +3,7 @@
 import type { CellSource } from "../src/cell-source.ts";
 import type { CellAction, CellType } from "../src/events.ts";
 import type { Versions } from "../src/history.ts";
+import type { NotebookPanel } from "./jupyter.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
 export const VERSION = 5;
@@ -47,12 +48,11 @@ export interface CellWrite {
 
 /** A change that was written. */
 export interface Written {
-	readonly change: CellWrite;
-	/** The cell before the change, and its position. */
-	readonly json: { readonly metadata?: Readonly<Record<string, unknown>> };
-	readonly index: number;
+	readonly id: string;
 	/** Whether the notebook was then read to be as the change says. */
 	readonly isThere: boolean;
+	/** Reverses it in a panel of the notebook; false if the cell has been changed since. */
+	takeBack(panel: NotebookPanel): boolean;
 }
 
 /** An output of a run: an element in it, and the run's key, for an output in a separate view. */

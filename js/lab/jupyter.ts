@@ -22,7 +22,7 @@ export interface WidgetModule {
 	readonly Panel: new () => Panel;
 }
 
-interface Undoable {
+export interface Undoable {
 	/** Yjs's; null in a notebook that has one for all cells. */
 	readonly undoManager?: { stopCapturing(): void } | null;
 }
@@ -35,6 +35,11 @@ export interface SharedCell extends Undoable {
 	deleteMetadata(name: string): void;
 	transact(change: () => void): void;
 	toJSON(): { metadata?: Record<string, unknown> };
+}
+
+export interface SharedNotebook extends Undoable {
+	insertCells(index: number, cells: readonly object[]): unknown;
+	deleteCell(index: number): void;
 }
 
 export interface Cell {
@@ -69,10 +74,7 @@ export interface Notebook {
 	readonly model: {
 		readonly readOnly: boolean;
 		readonly dirty: boolean;
-		readonly sharedModel: Undoable & {
-			insertCells(index: number, cells: readonly object[]): unknown;
-			deleteCell(index: number): void;
-		};
+		readonly sharedModel: SharedNotebook;
 	} | null;
 	scrollToItem(index: number, align?: "center"): Promise<void>;
 }

@@ -5,7 +5,7 @@
 import type { Json } from "../src/events.ts";
 import { indexOf, isPress, isWritable } from "./cells.ts";
 import type { CellWrite, NotebookCells, Written } from "./interface.ts";
-import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
+import type { Cell, NotebookModule, NotebookPanel, SharedNotebook, Tracker, Undoable } from "./jupyter.ts";
 
 /** Characters of a source, of a source in the outline, of one text output, and of one figure in base64. */
 const [MOST_SOURCE, MOST_LINE, MOST_TEXT, MOST_FIGURE] = [100_000, 300, 20_000, 4_000_000];
@@ -40,7 +40,7 @@ export function createNotebookCells(tracker: Tracker, actions: Actions): Noteboo
 
 		takeBack(notebook, written, press) {
 			const panel = writable(notebook, press);
-			return written.map((change) => panel !== null && takeBack(panel, change));
+			return written.map((change) => panel !== null && change.takeBack(panel));
 		},
 
 		showCell(notebook, id) {
@@ -119,24 +119,19 @@ function wholeOf(cell: Cell, number: number, room: { left: number }): Json {
 		room.left -= cut.length;
 		return cut;
 	};
-	const outputs = outputsOf(cell).map(({ output_type, text, ename, evalue, traceback, data }) => {
-		if (output_type === "stream") return { output_type, text: take(text, MOST_TEXT) };
-		if (output_type === "error") {
-			const lines = Array.isArray(traceback) ? traceback.join("\n") : "";
-			return {
-				output_type,
-				ename: take(ename, 200),
-				evalue: take(evalue, 2000),
-				traceback: [take(lines, MOST_TEXT)],
-			};
-		}
-		const parts = Object.entries((data ?? {}) as Json).map(([kind, value]) => {
-			if (FIGURES.includes(kind))
-				return [kind, joined(value).length > MOST_FIGURE ? "" : take(value, MOST_FIGURE)];
+	const content = ([kind, value]: [string, unknown]): [string, string] => {
+		if (!FIGURES.includes(kind))
 			return [kind.slice(0, 100), TEXTS.includes(kind) ? take(value, MOST_TEXT) : ""];
-		});
-		return { output_type, data: Object.fromEntries(parts) };
-	});
+		return [kind, joined(value).length > MOST_FIGURE ? "" : take(value, MOST_FIGURE)];
+	};
+	const outputs = outputsOf(cell).map(({ output_type, text, ename, evalue, traceback, data }) => ({
+		output_type,
+		text: take(text, MOST_TEXT),
+		ename: take(ename, 200),
+		evalue: take(evalue, 2000),
+		traceback: [take(Array.isArray(traceback) ? traceback.join("\n") : "", MOST_TEXT)],
+		data: Object.fromEntries(Object.entries((data ?? {}) as Json).map(content)),
+	}));
 	return { ...baseOf(cell, number, MOST_SOURCE), outputs };
 }
 
@@ -147,79 +142,79 @@ function joined(value: unknown): string {
 
 /** Writes a change unless the cell is locked or no longer as it was, and reads it back; null if nothing was written. */
 function write(panel: NotebookPanel, change: CellWrite): Written | null {
+	const { id, action, cell_id, after } = change;
 	const shared = panel.content.model?.sharedModel;
-	if (!shared) return null;
-	if (change.action === "insert") return insert(panel, change);
-	const cell = cellOf(panel, change.cell_id);
-	if (!cell || cell.model.sharedModel.getSource() !== change.before) return null;
-	const { sharedModel } = cell.model;
-	const json = sharedModel.toJSON();
-	const index = panel.content.widgets.indexOf(cell);
-	const { editable, deletable } = json.metadata ?? {};
-	if ((change.action === "delete" ? deletable : editable) === false) return null;
-	if (change.action === "delete") {
-		// A notebook without cells gets a new one, which would not be part of the change.
-		if (panel.content.widgets.length === 1) return null;
-		alone(shared, () => shared.deleteCell(index));
-		return { change, json, index, isThere: !cellOf(panel, change.cell_id) };
-	}
-	alone(sharedModel, () =>
-		sharedModel.transact(() => {
-			sharedModel.setSource(change.after);
-			sharedModel.setMetadata("agent_nb", { ...change.made, kind: "changed" });
-			sharedModel.setMetadata("tags", tagged(json.metadata?.tags));
-		}),
-	);
-	markOlder(cell);
-	return { change, json, index, isThere: sharedModel.getSource() === change.after };
-}
-
-function insert(panel: NotebookPanel, change: CellWrite): Written | null {
-	const shared = panel.content.model?.sharedModel;
-	const above = change.above.map((id) => cellOf(panel, id)).find((cell) => cell !== undefined);
-	if (!shared || cellOf(panel, change.cell_id) || (!above && change.above.length)) return null;
-	const index = above ? panel.content.widgets.indexOf(above) + 1 : 0;
-	const json = {
-		id: change.cell_id,
-		cell_type: change.kind,
-		source: change.after,
-		metadata: { agent_nb: { ...change.made, kind: "inserted" }, tags: [TAG] },
+	const back =
+		shared && (action === "insert" ? insert : action === "delete" ? remove : edit)(panel, shared, change);
+	if (!back) return null;
+	const isThere = (now: NotebookPanel): boolean =>
+		cellOf(now, cell_id)?.model.sharedModel.getSource() === (action === "delete" ? undefined : after);
+	return {
+		id,
+		isThere: isThere(panel),
+		takeBack(now) {
+			const isSame = isThere(now);
+			if (isSame) back(now);
+			return isSame;
+		},
 	};
-	alone(shared, () => shared.insertCells(index, [json]));
-	const there = cellOf(panel, change.cell_id)?.model.sharedModel.getSource();
-	return { change, json, index, isThere: there === change.after };
 }
 
-/** Reverses a change if the cell is still as the change left it. */
-function takeBack(panel: NotebookPanel, { change, json, index }: Written): boolean {
-	const shared = panel.content.model?.sharedModel;
-	const cell = cellOf(panel, change.cell_id);
-	if (!shared || (cell?.model.sharedModel.getSource() ?? "") !== change.after) return false;
-	if (change.action === "delete") {
-		if (cell) return false;
-		alone(shared, () => shared.insertCells(Math.min(index, panel.content.widgets.length), [json]));
-	} else if (!cell) return false;
-	else if (change.action === "insert") {
-		alone(shared, () => shared.deleteCell(panel.content.widgets.indexOf(cell)));
-	} else {
-		const { sharedModel } = cell.model;
-		const { agent_nb, tags } = json.metadata ?? {};
-		alone(sharedModel, () =>
-			sharedModel.transact(() => {
-				sharedModel.setSource(change.before);
-				for (const [name, value] of Object.entries({ agent_nb, tags })) {
-					if (value === undefined) sharedModel.deleteMetadata(name);
-					else sharedModel.setMetadata(name, value);
-				}
-			}),
-		);
-		cell.node.querySelector(`.${OLDER}`)?.remove();
-	}
-	return true;
+/** Writes a change, and returns what reverses it; null if it cannot be written. */
+type Edit = (
+	panel: NotebookPanel,
+	shared: SharedNotebook,
+	change: CellWrite,
+) => ((panel: NotebookPanel) => void) | null;
+
+const insert: Edit = (panel, shared, { cell_id: id, kind, after, above, made }) => {
+	const cell = above.map((name) => cellOf(panel, name)).find((one) => one !== undefined);
+	if (cellOf(panel, id) || (!cell && above.length)) return null;
+	const metadata = { agent_nb: { ...made, kind: "inserted" }, tags: [TAG] };
+	const index = cell ? panel.content.widgets.indexOf(cell) + 1 : 0;
+	alone(shared, () => shared.insertCells(index, [{ id, cell_type: kind, source: after, metadata }]));
+	return ({ content }) => alone(shared, () => shared.deleteCell(indexOf(content.widgets, id)));
+};
+
+const remove: Edit = (panel, shared, { cell_id, before }) => {
+	const { widgets } = panel.content;
+	const cell = cellOf(panel, cell_id);
+	const json = cell?.model.sharedModel.toJSON();
+	// A notebook without cells gets a new one, which would not be part of the change.
+	const isFixed = json?.metadata?.deletable === false || widgets.length === 1;
+	if (!cell || isFixed || cell.model.sharedModel.getSource() !== before) return null;
+	const index = widgets.indexOf(cell);
+	alone(shared, () => shared.deleteCell(index));
+	return ({ content }) =>
+		alone(shared, () => shared.insertCells(Math.min(index, content.widgets.length), [json as object]));
+};
+
+const edit: Edit = (panel, _, { cell_id, before, after, made }) => {
+	const cell = cellOf(panel, cell_id);
+	const { editable, agent_nb, tags } = cell?.model.sharedModel.toJSON().metadata ?? {};
+	if (!cell || editable === false || cell.model.sharedModel.getSource() !== before) return null;
+	setCell(cell, after, { agent_nb: { ...made, kind: "changed" }, tags: tagged(tags) });
+	markOlder(cell);
+	return (now) => {
+		const same = cellOf(now, cell_id);
+		if (same) setCell(same, before, { agent_nb, tags });
+		same?.node.querySelector(`.${OLDER}`)?.remove();
+	};
+};
+
+function setCell({ model: { sharedModel } }: Cell, source: string, metadata: Json): void {
+	const set = (): void => {
+		sharedModel.setSource(source);
+		for (const [name, value] of Object.entries(metadata)) {
+			if (value === undefined) sharedModel.deleteMetadata(name);
+			else sharedModel.setMetadata(name, value);
+		}
+	};
+	alone(sharedModel, () => sharedModel.transact(set));
 }
 
 /** Makes a change one undo step: by default, Yjs joins it with others of the same half second. */
-function alone(model: { readonly undoManager?: { stopCapturing(): void } | null }, change: () => void): void {
+function alone(model: Undoable, change: () => void): void {
 	model.undoManager?.stopCapturing();
 	change();
 	model.undoManager?.stopCapturing();

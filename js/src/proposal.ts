@@ -1,7 +1,7 @@
 // The changes of cells that a run offers, and the user's decisions about them. The view is `view/result/proposal.ts`.
 
 import type { CellWrite } from "../lab/interface.ts";
-import { cellSource, isReadable } from "./cell-source.ts";
+import { cellSource } from "./cell-source.ts";
 import { canInsert, labExtension } from "./cells.ts";
 import { titleOf } from "./changes.ts";
 import type { CellChange, ChangeDecision } from "./events.ts";
@@ -9,8 +9,13 @@ import type { Context } from "./view/context.ts";
 
 const MASK = "•••";
 
-export function decisionOf({ run }: Context, { id }: CellChange): ChangeDecision {
-	return run.state?.meta.decided.findLast(({ change }) => change === id)?.decision ?? "open";
+/** A change and its cell as they are now. */
+export interface Standing {
+	readonly decision: ChangeDecision;
+	/** The decision, or why it cannot be accepted; empty while it can. */
+	readonly words: string;
+	/** The text of a cell that is no longer as it was; null for others. */
+	readonly now: string | null;
 }
 
 /** Why the changes are only shown; empty if they can be accepted. */
@@ -23,23 +28,37 @@ export function whyNot({ run, choices }: Context): string {
 	return canInsert(run) ? "" : "agent_nb's JupyterLab extension is needed to accept these changes.";
 }
 
-/** The source of a change's cell now; null if it is not in the notebook. */
-export function sourceNow({ run }: Context, { cell_id }: CellChange): string | null {
-	return labExtension()?.sourceNow(run.notebook, cell_id) ?? null;
+export function standingOf(context: Context, change: CellChange): Standing {
+	const { id, action, after } = change;
+	const decision = context.run.state?.meta.decided.findLast((row) => row.change === id)?.decision ?? "open";
+	const now = sourceNow(context, change);
+	if (whyNot(context)) return { decision, words: decision === "open" ? "" : decision, now: null };
+	if (decision === "refused") return { decision, words: "Refused", now: null };
+	if (decision === "accepted") {
+		const isThere = action === "delete" ? now === null : now === after || (now && after.includes(MASK));
+		return {
+			decision,
+			words: isThere ? "Accepted: the notebook has it" : "Accepted, then changed",
+			now: null,
+		};
+	}
+	if (!isStale(context, change, now)) return { decision, words: "", now: null };
+	return {
+		decision,
+		words: now === null ? "The cell is gone" : "The cell has changed since",
+		now: now ?? "",
+	};
 }
 
 /** Whether the cell is no longer as it was. A masked text cannot be compared here; Accept compares the real one. */
-export function isStale(context: Context, change: CellChange): boolean {
-	if (change.action === "insert") return false;
-	if (change.before.includes(MASK)) return context.run.stale.has(change.id);
-	return sourceNow(context, change) !== change.before;
+function isStale({ run }: Context, { id, action, before }: CellChange, now: string | null): boolean {
+	if (action === "insert") return false;
+	return before.includes(MASK) ? now === null || run.stale.has(id) : now !== before;
 }
 
-/** Whether the cell is as an accepted change has left it. */
-export function isAsShown(context: Context, change: CellChange): boolean {
-	const now = sourceNow(context, change);
-	if (change.action === "delete") return now === null;
-	return now !== null && (change.after.includes(MASK) || now === change.after);
+/** The source of a change's cell now; null if it is not in the notebook. */
+export function sourceNow({ run }: Context, { cell_id }: CellChange): string | null {
+	return labExtension()?.sourceNow(run.notebook, cell_id) ?? null;
 }
 
 /** Scrolls to the cell and marks it. */
@@ -47,9 +66,8 @@ export function show({ run }: Context, { cell_id }: CellChange): void {
 	labExtension()?.showCell(run.notebook, cell_id);
 }
 
-export async function refuse(context: Context, changes: readonly CellChange[]): Promise<void> {
-	const ids = changes.map(({ id }) => id);
-	if (await decide(context, ids, "refused")) context.run.presses.push({ changes: ids, written: [] });
+export async function refuse(context: Context, { id }: CellChange): Promise<void> {
+	if (await decide(context, [id], "refused")) context.run.presses.push({ changes: [id], written: [] });
 	context.redraw();
 }
 
@@ -65,25 +83,21 @@ export async function accept(
 	const lab = labExtension();
 	if (!answer || !lab) return;
 	const written = lab.write(context.run.notebook, readWrites(answer), press).filter((one) => one !== null);
-	const done = written.map(({ change }) => change.id);
+	const done = written.map(({ id }) => id);
 	const failed = ids.filter((id) => !done.includes(id));
 	for (const id of failed) context.run.stale.add(id);
 	if (failed.length) await decide(context, failed, "open");
 	if (done.length) context.run.presses.push({ changes: done, written });
-	const unlike = written.filter(({ isThere }) => !isThere).map(({ change }) => change.id);
+	const unlike = written.filter(({ isThere }) => !isThere).map(({ id }) => id);
 	const titles = (some: readonly string[]): string => listed(changes.filter(({ id }) => some.includes(id)));
-	if (failed.length) context.notify(`Not written: ${titles(failed)}. ${whyFailed(context, changes, failed)}`);
+	if (failed.length)
+		context.notify(
+			`Not written: ${titles(failed)}. It has changed since, is locked, or cannot be shown whole.`,
+		);
 	else if (unlike.length) context.notify(`Written, but the notebook has another text: ${titles(unlike)}`);
 	else context.announce(`Written and read back: ${titles(done)}`);
 	if (runs && done.length) run(context, changes, press);
 	context.redraw();
-}
-
-function whyFailed(context: Context, changes: readonly CellChange[], ids: readonly string[]): string {
-	const failed = changes.filter(({ id }) => ids.includes(id));
-	if (failed.some((change) => isStale(context, change))) return "The cell has changed since.";
-	const isHidden = failed.some(({ after }) => after !== "" && !isReadable(after));
-	return isHidden ? "It has invisible characters." : "The cell is locked or gone, or the kernel was busy.";
 }
 
 function listed(changes: readonly CellChange[]): string {
@@ -113,7 +127,7 @@ export async function undo(context: Context, press: UIEvent): Promise<void> {
 	if (!last) return;
 	const reversed = last.written.toReversed();
 	const isBack = labExtension()?.takeBack(context.run.notebook, reversed, press) ?? [];
-	const kept = reversed.filter((_, index) => !isBack[index]).map(({ change }) => change.id);
+	const kept = reversed.filter((_, index) => !isBack[index]).map(({ id }) => id);
 	const open = last.changes.filter((id) => !kept.includes(id));
 	if (open.length) await decide(context, open, "open");
 	if (kept.length) context.notify("A cell that has changed since stays as it is");

@@ -22,7 +22,7 @@ let kernel: Kernel;
 let stop: () => void;
 let now: string | null;
 const write = vi.fn((_: unknown, changes: readonly CellWrite[]): (Written | null)[] =>
-	changes.map((change) => ({ change, json: {}, index: 0, isThere: true })),
+	changes.map(({ id }) => ({ id, isThere: true, takeBack: () => true })),
 );
 const takeBack = vi.fn((_: unknown, written: readonly Written[]) => written.map(() => true));
 const runCells = vi.fn(() => true);

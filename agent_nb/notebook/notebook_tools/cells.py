@@ -185,7 +185,7 @@ def _read_output(output: Json) -> tuple[str, str, str | None]:
         return "Output", text_of(output.get("text") or ""), None
     if kind == "error":
         message, lines = f"{output.get('ename')}: {output.get('evalue')}", output.get("traceback")
-        return "Error", "\n".join(map(str, lines)) if lines and isinstance(lines, list) else message, None
+        return "Error", "\n".join(map(str, lines if isinstance(lines, list) else ())) or message, None
     contents = data.items() if isinstance(data, dict) else ()
     texts = {str(kind): text_of(content or "") for kind, content in contents}
     figures = [texts[kind] for kind in _FIGURES if kind in texts]

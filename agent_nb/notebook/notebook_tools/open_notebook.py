@@ -6,8 +6,8 @@
 `own` is the id of the cell that runs (`front_end.cell_id`). `NotOpenError` says why there is no answer: no page, no
 extension, or another notebook. `saved_cells.py` is the fallback, and `cells.py` describes cells to the model.
 
-The first answer of any window counts. `docs/internals/widget-protocol.md` has the messages, and `js/lab/notebook.ts` what
-the page cuts. A change is written by the page after a press, never by the kernel: `proposals.py`.
+The first answer of any window counts. `docs/internals/widget-protocol.md` has the messages, and `js/lab/notebook.ts`
+cuts long cells. A change is written by the page after a press, never by the kernel: `proposals.py`.
 """
 
 import asyncio

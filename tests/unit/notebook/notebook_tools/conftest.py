@@ -99,7 +99,11 @@ async def page():
         {"id": "intro", "cell_type": "markdown", "source": ["# Sales\n", "of 2026"]},
         code("load", "prices = [3, 5]\nprint(prices)", {"output_type": "stream", "text": ["[3, 5]\n"]}),
         code("plot", "plot(prices)", figure(), count=2),
-        code("mean", "sum(prices) / rate", {"output_type": "error", "ename": "NameError", "evalue": "rate"}),
+        code(
+            "mean",
+            "sum(prices) / rate",
+            {"output_type": "error", "ename": "NameError", "evalue": "rate", "traceback": [""]},
+        ),
         {"id": OWN, "cell_type": "code", "source": "%%agent -t notebook\nFix it", "outputs": []},
     ]
     yield OpenPage(cells)
