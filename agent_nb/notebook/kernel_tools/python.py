@@ -52,7 +52,7 @@ Runs Python in the notebook, with its variables.
 Returns what the code prints and displays: text, tables and figures. The value of a last expression is displayed. \
 `await`, `%magics` and `!commands` work, `input()` does not. `agent_files` is a copy of the files of this run by path. \
 `to_file(path, value)` writes one. A page cannot fetch files: `to_file('sales.js', df)` writes `window.sales = [...]`, \
-which it loads with `<script src="sales.js">`. Prefer new names to changing the person's."""
+which it loads with `<script src="sales.js">`. Prefer new names to changing the user's."""
 
 
 def run_python(shell: Any) -> Tool:

@@ -48,7 +48,7 @@ def list_variables(shell: Any) -> Tool:
     return Tool(
         spec=tool_spec(
             "list_variables",
-            "List the variables of the person's notebook, newest first: name, type, shape or length, and the"
+            "List the variables of the user's notebook, newest first: name, type, shape or length, and the"
             " beginning of the value. Reads only. Secrets are masked.",
             {},
         ),
@@ -67,7 +67,7 @@ def describe_variable(shell: Any) -> Tool:
     return Tool(
         spec=tool_spec(
             "describe_variable",
-            "Describe a variable of the person's notebook: its value, and for a table its columns with types,"
+            "Describe a variable of the user's notebook: its value, and for a table its columns with types,"
             " missing values and ranges, and all rows or the first and last; for a figure or an image the image."
             " Reads only. Secrets are masked.",
             {"name": {"type": "string", "description": 'Its name, such as `df`, or `config["paths"]`.'}},

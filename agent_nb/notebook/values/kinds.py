@@ -25,7 +25,7 @@ _SEARCHED = 5_000
 
 Mask = Callable[[Any], Any]
 """Returns the same object if there is nothing to mask."""
-Hide = Callable[[Any, Any], None]
+NoteMasked = Callable[[Any, Any], None]
 """Called with the name and the content of everything that is masked."""
 
 brief = reprlib.Repr()
@@ -68,7 +68,7 @@ class ValueKind(NamedTuple):
     columns: Callable[[Any], Iterable[tuple[Any, Any]]]
     """The labels and types of its columns; the label is None if the value is a column itself. With `--data schema`,
     labels that are strings are sent as names."""
-    mask: Callable[[Any, Mask, Hide], Any]
+    mask: Callable[[Any, Mask, NoteMasked], Any]
     """The value, or a masked copy or a replacement text; its `Mask` argument masks the content of a cell."""
 
 
@@ -132,7 +132,7 @@ def no_columns(value: Any) -> tuple[()]:
     return ()
 
 
-def unmasked(value: Any, mask: Mask, hide: Hide) -> Any:
+def unmasked(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     return value
 
 
@@ -167,7 +167,9 @@ def _masked_cells(cells: list[Any], mask: Mask) -> list[Any] | None:
     return [*masked[:_SEARCHED], *[MASK] * middle, *masked[_SEARCHED:]]
 
 
-def _masked_pairs(columns: tables.Columns, library: tables.Library, hide: Hide) -> dict[int, list[Any]]:
+def _masked_pairs(
+    columns: tables.Columns, library: tables.Library, note_masked: NoteMasked
+) -> dict[int, list[Any]]:
     """The masked cells of columns with values whose names are in another column, by the column's place."""
     holding = [place for place, (label, _) in enumerate(columns) if is_pair_label(label, 1)]
     names = [
@@ -181,7 +183,7 @@ def _masked_pairs(columns: tables.Columns, library: tables.Library, hide: Hide) 
     for place in holding if any(secrets) else ():
         label, column = columns[place]
         cells = library.cells(column, 0, len(column))
-        hide(label, list(itertools.compress(cells, secrets)))
+        note_masked(label, list(itertools.compress(cells, secrets)))
         masked[place] = [MASK if secret else cell for cell, secret in zip(cells, secrets, strict=True)]
     return masked
 
@@ -232,12 +234,12 @@ def _pandas_columns(value: Any) -> Iterator[tuple[Any, Any]]:
     yield from zip(value.columns, value.dtypes, strict=True)
 
 
-def _mask_pandas_frame(value: Any, mask: Mask, hide: Hide) -> Any:
+def _mask_pandas_frame(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     table = value.reset_index() if any(map(is_secret_name, value.index.names)) else value
     columns = [(label, table.iloc[:, place]) for place, label in enumerate(table.columns)]
-    masked_columns = _masked_pairs(columns, tables.PANDAS, hide)
+    masked_columns = _masked_pairs(columns, tables.PANDAS, note_masked)
     for place, (label, column) in enumerate(columns):
-        if (cells := _mask_pandas_cells(label, column, mask, hide)) is not None:
+        if (cells := _mask_pandas_cells(label, column, mask, note_masked)) is not None:
             masked_columns[place] = cells
     masked = table.copy(deep=False)
     for place, cells in masked_columns.items():
@@ -246,19 +248,19 @@ def _mask_pandas_frame(value: Any, mask: Mask, hide: Hide) -> Any:
     rows = [place for place, is_secret in enumerate(_secret_rows(table.index)) if is_secret]
     if rows:
         for label in table.index[rows].unique():
-            hide(label, table.iloc[rows])
+            note_masked(label, table.iloc[rows])
         masked = masked.astype(object)
         masked.iloc[rows] = MASK
     return masked if masked_columns or rows or table is not value else value
 
 
-def _mask_pandas_cells(label: Any, column: Any, mask: Mask, hide: Hide) -> list[Any] | None:
+def _mask_pandas_cells(label: Any, column: Any, mask: Mask, note_masked: NoteMasked) -> list[Any] | None:
     """The masked cells of a column, or None if unchanged."""
     arrow = getattr(column.dtype, "pyarrow_dtype", None)
     fields = [field for field in _arrow_fields(arrow) if is_secret_name(field)]
     if fields or (is_secret_name(label) and is_text(column.dtype)):
         for name in fields or [label]:
-            hide(name, column)
+            note_masked(name, column)
         return [MASK] * len(column)
     if str(column.dtype) != "object" or tables.inferred_kind(column) in tables.PLAIN_CELLS:
         return None
@@ -272,9 +274,9 @@ def _secret_rows(index: Any) -> list[bool]:
     return are_secret_names(index.tolist())
 
 
-def _mask_pandas_series(value: Any, mask: Mask, hide: Hide) -> Any:
+def _mask_pandas_series(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     frame = value.to_frame()
-    masked = _mask_pandas_frame(frame, mask, hide)
+    masked = _mask_pandas_frame(frame, mask, note_masked)
     if masked is frame:
         return value
     column = masked.iloc[:, -1].rename(value.name)
@@ -283,11 +285,11 @@ def _mask_pandas_series(value: Any, mask: Mask, hide: Hide) -> Any:
     return column
 
 
-def _mask_pandas_index(value: Any, mask: Mask, hide: Hide) -> Any:
+def _mask_pandas_index(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     if not is_text(value.dtype):
         return value
     frame = value.to_frame(index=False)
-    return value if _mask_pandas_frame(frame, mask, hide) is frame else _reduced(value, value.dtype)
+    return value if _mask_pandas_frame(frame, mask, note_masked) is frame else _reduced(value, value.dtype)
 
 
 # polars
@@ -316,37 +318,39 @@ def _lazy_frame(value: Any, name: str) -> TableText:
     return TableText("\n".join(["polars LazyFrame, not computed", *types]), "its columns and their types")
 
 
-def _mask_lazy_frame(value: Any, mask: Mask, hide: Hide) -> Any:
+def _mask_lazy_frame(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     labels = value.collect_schema().names()
     names = [label for label in labels if is_secret_name(label)]
     for name in names:
-        hide(name, None)
+        note_masked(name, None)
     return columns_only(value, labels) if names else value
 
 
-def _mask_polars_frame(value: Any, mask: Mask, hide: Hide) -> Any:
+def _mask_polars_frame(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     polars, columns = sys.modules["polars"], value.get_columns()
-    pairs = _masked_pairs(_labelled_polars(value), tables.POLARS, hide)
+    pairs = _masked_pairs(_labelled_polars(value), tables.POLARS, note_masked)
     masked = [polars.Series(columns[place].name, cells) for place, cells in pairs.items()]
     masked += [
-        polars.lit(MASK).alias(column.name) for column in columns if _is_masked_in_polars(column, mask, hide)
+        polars.lit(MASK).alias(column.name)
+        for column in columns
+        if _is_masked_in_polars(column, mask, note_masked)
     ]
     return value.with_columns(masked) if masked else value
 
 
-def _mask_polars_series(value: Any, mask: Mask, hide: Hide) -> Any:
-    is_masked = _is_masked_in_polars(value, mask, hide)
+def _mask_polars_series(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
+    is_masked = _is_masked_in_polars(value, mask, note_masked)
     return type(value)(value.name, [MASK] * len(value)) if is_masked else value
 
 
-def _is_masked_in_polars(column: Any, mask: Mask, hide: Hide) -> bool:
+def _is_masked_in_polars(column: Any, mask: Mask, note_masked: NoteMasked) -> bool:
     if str(column.dtype) == "Object":
         is_masked = _masked_cells(column.to_list(), mask) is not None
     else:
         is_masked = any(map(is_secret_name, _polars_fields(column.dtype)))
     is_masked = is_masked or (is_secret_name(column.name) and is_text(column.dtype))
     if is_masked:
-        hide(column.name, column)
+        note_masked(column.name, column)
     return is_masked
 
 
@@ -379,21 +383,21 @@ def _own_type(value: Any) -> list[tuple[None, Any]]:
     return [(None, value.type)]
 
 
-def _mask_arrow_table(value: Any, mask: Mask, hide: Hide) -> Any:
-    masked = _masked_pairs(_labelled_arrow(value), tables.ARROW, hide)
+def _mask_arrow_table(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
+    masked = _masked_pairs(_labelled_arrow(value), tables.ARROW, note_masked)
     for place, field in enumerate(value.schema):
         if any(map(is_secret_name, (field.name, *_arrow_fields(field.type)))):
-            hide(field.name, value.column(place))
+            note_masked(field.name, value.column(place))
             masked[place] = [MASK] * value.num_rows
     for place, cells in masked.items():
         value = value.set_column(place, value.schema.names[place], sys.modules["pyarrow"].array(cells))
     return value
 
 
-def _mask_arrow_array(value: Any, mask: Mask, hide: Hide) -> Any:
+def _mask_arrow_array(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     names = [name for name in _arrow_fields(value.type) if is_secret_name(name)]
     for name in names:
-        hide(name, value)
+        note_masked(name, value)
     return _reduced(value, value.type) if names else value
 
 
@@ -418,14 +422,14 @@ def _array_line(value: Any, mask: Mask) -> str:
     return f"{value.dtype}: {brief.repr([head] if isinstance(head, str) else head.tolist())}"
 
 
-def _mask_array(value: Any, mask: Mask, hide: Hide) -> Any:
+def _mask_array(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:
     """Reduce an array with a secret field, a nested secret or the value of a secret name to its type."""
     names = [name for name in _text_fields(value.dtype) if is_secret_name(name)]
     for name in names:
-        hide(name, value[name] if name in value.dtype.names else None)
+        note_masked(name, value[name] if name in value.dtype.names else None)
     is_masked = value.dtype.hasobject and _masked_cells(value.ravel().tolist(), mask) is not None
     if value.dtype.kind in "OU" and value.ndim == 2:
-        is_masked |= bool(_masked_pairs(list(enumerate(value.T[:2])), _NUMPY, hide))
+        is_masked |= bool(_masked_pairs(list(enumerate(value.T[:2])), _NUMPY, note_masked))
     return _reduced(value, value.dtype) if names or is_masked else value
 
 

@@ -146,7 +146,7 @@ class Masks:
         self._done[place] = value, masked
         return masked
 
-    def hide(self, name: Any, item: Any) -> None:
+    def note_masked(self, name: Any, item: Any) -> None:
         """Note that the item with this name is masked."""
         self._found = True
         if str(name) not in self.names:
@@ -184,7 +184,7 @@ class Masks:
             return value
         if not is_secret(*value):
             return value
-        self.hide(value[0], value[1:])
+        self.note_masked(value[0], value[1:])
         return type(value)((value[0], Masked(MASK)))
 
     def _fields(self, fields: Mapping[Any, Any], depth: int) -> dict[Any, Any]:
@@ -197,12 +197,12 @@ class Masks:
 
     def _known(self, value: Any, depth: int) -> Any:
         if kind := kind_of(value):
-            masked = kind.mask(value, lambda cell: self._over(cell, depth), self.hide)
+            masked = kind.mask(value, lambda cell: self._over(cell, depth), self.note_masked)
         else:
             labels = _labels(value)
             masked = columns_only(value, labels)
             for label in filter(is_secret_name, labels):
-                self.hide(label, None)
+                self.note_masked(label, None)
         return Masked(masked) if isinstance(masked, str) else masked
 
     def _rebuilt(self, value: Any, items: Iterable[Any], build: Any, depth: int) -> Any:
@@ -220,7 +220,7 @@ class Masks:
     def _item(self, name: Any, item: Any, depth: int) -> Any:
         if not is_secret(name, item):
             return self._over(item, depth)
-        self.hide(name, item)
+        self.note_masked(name, item)
         return Masked(MASK)
 
     def _record(self, value: Any, depth: int) -> Any:
@@ -248,7 +248,7 @@ class Masks:
         same = _all_identical(self._fields(fields, DEPTH).values(), fields.values())
         # Such as a dataclass field with its default.
         if is_secret_name(name := fields.get("name", fields.get("_name"))):
-            self.hide(name, None)
+            self.note_masked(name, None)
             same = False
         self._objects -= 1
         return value if same else _fields_only(value, fields)
