@@ -53,7 +53,7 @@ class Collector(Masks):
         else:
             self._item(name, value, DEPTH)
 
-    def hide(self, name: Any, item: Any) -> None:
+    def note_masked(self, name: Any, item: Any) -> None:
         # A password may be a plain word. In tables, lists and linguistics, such words are seldom secrets.
         or_words = isinstance(item, str | bytes) and not str(name).lower().endswith("token")
         for text in self._texts(item, _NESTED):
@@ -95,7 +95,7 @@ class Collector(Masks):
 
     def _item(self, name: Any, item: Any, depth: int) -> Any:
         if is_secret(name, item):
-            self.hide(name, item)
+            self.note_masked(name, item)
         else:
             self._over(item, depth)
         return item
