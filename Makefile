@@ -77,8 +77,9 @@ test-page: build ## the page's own tests
 test-lessons: env build ## every notebook, with the outputs it was saved with
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio -p tests.support.patient_nbval
 
-test-wide: env build $(CHROMIUM) ## more looks in the browser: every demo page, stack, arrangement and frozen form; Dask and ipyparallel clusters
+test-wide: env build $(CHROMIUM) ## more looks in the browser: every demo page, stack, arrangement and frozen form; Dask and ipyparallel clusters; many examples of each property
 	$(PY) -m pytest tests -p no:nbval -m wide -n 2 --dist loadfile
+	$(PY) -m pytest tests/unit -p no:nbval -m hypothesis --hypothesis-profile=wide
 
 test-hosts: env build $(CHROMIUM) $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
 	$(PY) -m pytest tests/hosts -p no:nbval -m hosts

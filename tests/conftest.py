@@ -1,4 +1,4 @@
-"""Settings for all tests: no key of the user who runs them is ever used, and `make fuzz` looks longer."""
+"""Settings for all tests: no key of the user who runs them is used, and `make test-wide` tries more examples."""
 
 import gc
 import os
@@ -23,7 +23,8 @@ sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 gc.set_threshold(100_000, 50, 100)  # the default takes a sixth of the time of the tests
 
-settings.register_profile("quick", max_examples=40, deadline=None)
+settings.register_profile("quick", max_examples=12, deadline=None)
+settings.register_profile("wide", max_examples=300, deadline=None)
 settings.register_profile("fuzz", max_examples=5_000, deadline=None)
 settings.load_profile("quick")
 

@@ -8,7 +8,7 @@ import * as esbuild from "esbuild";
 import { Window } from "happy-dom";
 import { LEAN } from "../bundling.mjs";
 
-const SIZES = [Number.POSITIVE_INFINITY, 1, 2, 7];
+const SIZES = [Number.POSITIVE_INFINITY, 1, 7];
 
 const { outputFiles } = await esbuild.build({
 	entryPoints: [new URL("../src/markdown.ts", import.meta.url).pathname],

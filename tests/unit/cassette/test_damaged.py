@@ -169,7 +169,7 @@ def asking(calls: list[str]) -> Any:
     return ask
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.randoms(use_true_random=False))
 def test_any_json_as_a_file_is_refused_or_shown_and_calls_no_tool(chance):
     calls = list[str]()

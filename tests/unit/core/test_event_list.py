@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import Agent
@@ -54,7 +54,6 @@ def stretches(draw: st.DrawFn) -> list[Event]:
     return events
 
 
-@settings(max_examples=15)
 @given(st.lists(stretches(), max_size=4), st.data())
 def test_it_reads_like_a_list(parts: list[list[Event]], data: st.DataObject):
     events = [event for part in parts for event in part]

@@ -4,7 +4,7 @@ import dataclasses
 import typing
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import events
@@ -76,7 +76,6 @@ overrides = {
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_every_event_survives_the_wire(kind, data):
     hints = typing.get_type_hints(kind)

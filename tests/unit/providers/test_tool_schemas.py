@@ -171,7 +171,7 @@ class _NoServer:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(schema=_tools())
 def test_any_schema_is_sent_as_the_vendor_takes_it_or_left_out(case: Case, schema):
     provider = case.provider(_NoServer())

@@ -57,7 +57,7 @@ async def test_a_damaged_run_is_refused_or_can_be_shown(made, tmp_path):
     file = run.save(tmp_path / "run.jsonl")
     whole = [json.loads(line) for line in file.read_text().splitlines()]
     chance, refused = random.Random(made), 0
-    for _ in range(60):
+    for _ in range(20):
         file.write_text("\n".join(map(json.dumps, mutated(whole, chance))))
         try:
             loaded = load(file)
@@ -65,7 +65,7 @@ async def test_a_damaged_run_is_refused_or_can_be_shown(made, tmp_path):
             refused += str(file) in str(error)
         else:
             show(loaded)
-    assert 8 < refused < 60
+    assert 2 < refused < 20
 
 
 @pytest.mark.parametrize("field", ["name", "id", "key"])

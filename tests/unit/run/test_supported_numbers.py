@@ -197,7 +197,7 @@ VALUES = st.one_of(
 )
 
 
-@settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(VALUES, FORMATS, st.lists(VALUES, max_size=5), st.sampled_from(["{}", "{!r}", "x={}", "[{}]", "{},"]))
 def test_no_rounding_that_python_prints_is_marked(value, form, others, output):
     printed = "  ".join(output.format(one) for one in [*others, value])

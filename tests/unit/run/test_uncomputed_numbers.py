@@ -99,12 +99,12 @@ async def test_without_data_no_number_is_marked_and_a_run_that_continues_one_wit
 def test_a_cell_records_whether_it_has_data(shell, line, prompt, has_data):
     shell.run("orders = [4, 5]")
     shell.names["page"] = quick_run()
-    ran = shell.run(f"%%agent run -m demo: {line} --approve deny --plain\n{prompt}")
+    ran = shell.run(f"%%agent run -m demo: {line} --approve deny --plain --pace 0\n{prompt}")
     assert ran.ok, ran.stderr
     assert had_data(shell.names["run"].settings) == has_data
 
 
 def test_a_fix_has_data(shell):
     shell.run("1 / 0")
-    assert shell.run("%agent fix run -m demo: --plain").ok
+    assert shell.run("%agent fix run -m demo: --plain --pace 0").ok
     assert had_data(next(one for one in shell.names.values() if isinstance(one, Run)).settings)

@@ -1,6 +1,6 @@
 """Any plain value in one line: short, without line breaks, without secrets, and no work for what is not shown."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb.notebook.kernel_tools.variables import ITEMS, WIDTH, one_line, size, type_name
@@ -16,7 +16,6 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=30, deadline=None)
 @given(values)
 def test_any_value_has_a_short_line_without_secrets(value):
     text = one_line("value", value)

@@ -15,7 +15,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from IPython.core.error import UsageError
 from pydantic import BaseModel, ConfigDict
@@ -283,7 +283,6 @@ def steps(value: Any) -> list[str]:
     return [f".{name}" for name in names] + [f"[{key!r}]" for key in keys if SECRET not in repr(key)]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_any_path_below_a_value_shows_no_secret(data):
     value = root = data.draw(st.sampled_from(list(VALUES.values())))
