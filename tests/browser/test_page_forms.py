@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import Error, Locator
 
 from agent_nb.pages.preview import frame_attributes
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, wrote
 
 USES = """<!doctype html><h1>Page</h1><p>waiting</p><script>
@@ -88,4 +90,11 @@ def test_a_page_that_keeps_setting_its_hash_ends(stage: Stage, show: Callable[[S
     heading = page.locator("h1")
     heading.wait_for()
     heading.evaluate("() => { let n = 0; setInterval(() => { location.hash = n++ }, 5) }")
-    heading.wait_for(state="detached")
+    wait_until(stage.page, lambda: not is_there(heading))
+
+
+def is_there(element: Locator) -> bool:
+    try:
+        return element.count() > 0
+    except Error:  # its frame is being removed
+        return True
