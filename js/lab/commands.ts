@@ -5,6 +5,7 @@ import { edit, insertCells, isWritable, type Stages, showsRun } from "./cells.ts
 import { fixCell, fixSource } from "./fix.ts";
 import { COMPOSE, LIVE, STOP_ALL } from "./interface.ts";
 import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
+import { isOff } from "./off.ts";
 
 const CATEGORY = "Agent";
 const CODE_CELL = ".jp-Notebook .jp-CodeCell";
@@ -78,13 +79,15 @@ export function addCommands(
 		const command = `agent-nb:${id}`;
 		const panel = (): NotebookPanel | null => {
 			const current = tracker.currentWidget;
-			return current && (!inserts || isWritable(current)) && suits(current) ? current : null;
+			if (!current || isOff(current) || (inserts && !isWritable(current))) return null;
+			return suits(current) ? current : null;
 		};
+		const isVisible = (): boolean => !tracker.currentWidget || !isOff(tracker.currentWidget);
 		const execute = (): unknown => {
 			const current = panel();
 			return current && run(current);
 		};
-		app.commands.addCommand(command, { label, isEnabled: () => panel() !== null, execute });
+		app.commands.addCommand(command, { label, isEnabled: () => panel() !== null, isVisible, execute });
 		palette?.addItem({ command, category: CATEGORY });
 		if (rank) app.contextMenu?.addItem({ command, selector, rank });
 		if (key) app.commands.addKeyBinding({ command, keys: [key], selector: SELECTED });

@@ -9,6 +9,7 @@ import { LAB } from "./interface.ts";
 import type { App, NotebookModule, Palette, Tracker, WidgetModule } from "./jupyter.ts";
 import { setScope, shared } from "./jupyter.ts";
 import { createNotebookCells } from "./notebook.ts";
+import { markOff } from "./off.ts";
 import { addProse, type EditorExtensions } from "./prose.ts";
 import { createStages } from "./stages.ts";
 import { createStatus, type StatusBar } from "./status.ts";
@@ -38,6 +39,7 @@ async function plugins(): Promise<object[]> {
 				setRuns,
 			});
 			Object.defineProperty(window, LAB, { value });
+			markOff(app, tracker);
 			addCommands(app, tracker, palette, NotebookActions, stages);
 			addFixButtons(tracker, NotebookActions);
 			const sheet = new CSSStyleSheet();

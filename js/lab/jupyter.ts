@@ -82,7 +82,11 @@ export interface Notebook {
 /** An open notebook, which may have several panels. */
 export interface DocumentContext {
 	readonly path: string;
-	readonly model: { readonly contentChanged: Signal<unknown> };
+	readonly model: {
+		readonly contentChanged: Signal<unknown>;
+		readonly metadataChanged: Signal<unknown>;
+		getMetadata(name: string): unknown;
+	};
 	readonly pathChanged: Signal<unknown>;
 	readonly disposed: Signal<unknown>;
 	readonly ready: Promise<void>;
@@ -104,10 +108,16 @@ export interface Tracker {
 	find(matches: (panel: NotebookPanel) => boolean): NotebookPanel | undefined;
 }
 
+export interface Contents {
+	/** A file with its text, or a folder with a list of what is in it. */
+	get(path: string): Promise<{ readonly content: unknown }>;
+}
+
 export interface App {
 	readonly name: string;
 	/** Resolves when the previous layout is restored. */
 	readonly restored: Promise<unknown>;
+	readonly serviceManager: { readonly contents: Contents };
 	readonly shell: {
 		add(widget: Widget, area: "main", options: { mode: string; ref: string; activate: boolean }): void;
 		activateById(id: string): void;
@@ -115,7 +125,12 @@ export interface App {
 	readonly commands: {
 		addCommand(
 			id: string,
-			command: { label: string; isEnabled?: () => boolean; execute(): unknown },
+			command: {
+				label: string;
+				isEnabled?: () => boolean;
+				isVisible?: () => boolean;
+				execute(): unknown;
+			},
 		): unknown;
 		addKeyBinding(binding: { command: string; keys: string[]; selector: string }): unknown;
 		hasCommand(id: string): boolean;

@@ -122,7 +122,7 @@ describe("in JupyterLab", () => {
 		const cell = { model: { sharedModel, outputs, executionCount }, ready: Promise.resolve() };
 		const model = { readOnly, sharedModel: { insertCells } };
 		const content = { widgets: [cell], activeCell: cell, activeCellIndex: 0, model };
-		const panel = { content: { ...content, scrollToItem: () => Promise.resolve() } };
+		const panel = { node: document.body, content: { ...content, scrollToItem: () => Promise.resolve() } };
 		const commands = new Map<string, { isEnabled(): boolean; execute(): unknown }>();
 		const addCommand = (id: string, command: never) => commands.set(id, command);
 		const app = { commands: { addCommand, addKeyBinding() {} } };

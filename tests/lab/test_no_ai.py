@@ -1,14 +1,13 @@
-"""The tag `no-ai` in the real front ends, which send the tags of a cell with its code."""
+"""Cells, notebooks and labs without agents, in the real front ends: the tag `no-ai`, `agent_nb.off`, `mode = "off"`."""
 
 import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, App, Lab, open_notebook, run_all, write_notebook
-
-pytestmark = pytest.mark.wide
+from tests.support.lab import LOAD, App, Lab, open_notebook, run_all, run_notebook, save, write_notebook
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_a_tagged_cell_runs_no_agent(page: Page, lab: Lab, app: App) -> None:
     path = lab.root / f"tagged-{app}.ipynb"
@@ -21,3 +20,50 @@ def test_a_tagged_cell_runs_no_agent(page: Page, lab: Lab, app: App) -> None:
     cells = page.locator(".jp-Notebook .jp-CodeCell")
     expect(cells.nth(2)).to_contain_text("This cell is tagged `no-ai`, so no agent runs in it.")
     expect(cells.nth(1).locator(".anb").first).to_be_visible()
+
+
+SWITCHED = """(off) => {
+    const { model } = window.jupyterapp.shell.currentWidget.context;
+    off ? model.setMetadata("agent_nb", { off }) : model.deleteMetadata("agent_nb");
+}"""
+VISIBLE = """() => window.jupyterapp.commands.listCommands().filter((id) => id.startsWith("agent-nb:")
+    && window.jupyterapp.commands.isVisible(id)).length"""
+PALETTE = ".lm-CommandPalette-item:has-text('Agent: ')"
+
+
+def open_palette(page: Page) -> None:
+    page.evaluate("() => window.jupyterapp.commands.execute('apputils:activate-command-palette')")
+    page.locator("#modal-command-palette input").fill("cell")
+    expect(page.locator(".lm-CommandPalette-item").first).to_be_visible()
+
+
+def test_a_notebook_that_is_switched_off_has_no_buttons_and_commands(page: Page, lab: Lab) -> None:
+    run_notebook(page, lab, "off", LOAD, "%%agent hero -m demo: --pace 0\nA form", "totl + 1")
+    button = page.get_by_role("button", name="Fix with agent")
+    expect(button).to_be_visible()
+    assert page.evaluate(VISIBLE) > 2
+    page.evaluate(SWITCHED, True)
+    expect(button).to_be_hidden()
+    assert page.evaluate(VISIBLE) == 0
+    page.locator(".jp-CodeCell .cm-content").nth(1).click()
+    open_palette(page)
+    expect(page.locator(PALETTE)).to_have_count(0)
+    page.keyboard.press("Escape")
+    save(page)
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-cell') }")
+    expect(page.locator(".jp-CodeCell").nth(1)).to_contain_text("remove `agent_nb.off` from its metadata")
+    page.evaluate(SWITCHED, False)
+    expect(button).to_be_visible()
+    open_palette(page)
+    expect(page.locator(PALETTE).first).to_be_visible()
+    page.keyboard.press("Escape")
+
+
+def test_a_lab_file_that_switches_agents_off_hides_the_button(page: Page, lab: Lab) -> None:
+    (lab.root / "exam" / "one").mkdir(parents=True)
+    (lab.root / "exam" / "lab.toml").write_text('[lab]\nmode = "off"\n')
+    run_notebook(page, lab, "exam/one/a", LOAD, "totl + 1")
+    expect(page.locator(".anb-fix")).to_have_count(1)
+    expect(page.locator(".agent-nb-off")).to_have_count(1)
+    expect(page.get_by_role("button", name="Fix with agent")).to_be_hidden()
+    assert page.evaluate(VISIBLE) == 0

@@ -14,7 +14,7 @@ from agent_nb.engine.start import Prepared
 from agent_nb.files import Files
 from agent_nb.notebook.front_end import cell_message
 from agent_nb.notebook.magic.tool_groups import tool_groups
-from agent_nb.notebook.notebook_tools.saved_cells import notebook_file
+from agent_nb.notebook.notebook_tools.saved_cells import is_switched_off, notebook_file
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
 from agent_nb.providers import full_name
@@ -30,6 +30,11 @@ class CellRules:
     @classmethod
     def of(cls, session: Session, name: str) -> "CellRules":
         cell = Cell(name=name, tags=cell_tags(session.shell), notebook=notebook_of(session))
+        if is_switched_off(cell.notebook.file):
+            raise ConfigError(
+                "Agents are switched off in this notebook. To use them, remove `agent_nb.off` from its metadata "
+                "and save it."
+            )
         return cls(tuple(rules_for(cell)))
 
     def options(self, options: Options) -> Options:

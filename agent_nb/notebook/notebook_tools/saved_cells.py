@@ -63,3 +63,16 @@ def saved_cells(session: Session) -> CellsRead | None:
     time = written.strftime("%H:%M" if is_today else "%d %B %Y, %H:%M")
     is_notebook = isinstance(notebook, dict)
     return CellsRead(read_notebook_cells(notebook.get("cells")), time) if is_notebook else None
+
+
+def is_switched_off(path: Path | None) -> bool:
+    """Whether the metadata of a saved notebook has `agent_nb.off: true`. Call it off the loop."""
+    try:
+        data = read_file(path, MAX_BYTES) if path else b""
+    except OSError:
+        return False
+    # A large notebook is parsed only if it may be switched off.
+    value = parse_json(data) if b'"off"' in data else None
+    for name in ("metadata", "agent_nb", "off"):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value is True

@@ -1,5 +1,6 @@
 """Cells under a `lab.toml`: what is refused, what is offered, and what a budget counts."""
 
+import json
 from types import SimpleNamespace
 
 import pytest
@@ -224,6 +225,29 @@ def test_tags_of_odd_requests(metadata):
     kernel = SimpleNamespace(get_parent=lambda: {"metadata": metadata})
     assert list(cell_tags(SimpleNamespace(kernel=kernel))) == []
     assert list(cell_tags(SimpleNamespace())) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "is_refused"),
+    [
+        ({"metadata": {"agent_nb": {"off": True}}}, True),
+        ({"metadata": {"agent_nb": {"off": False}}}, False),
+        ({"metadata": {"agent_nb": {"off": "yes"}}}, False),
+        ({"metadata": {"agent_nb": ["off"]}}, False),
+        ({"cells": [{"metadata": {"agent_nb": {"off": True}}}]}, False),
+        (["off"], False),
+        (None, False),
+    ],
+)
+def test_a_notebook_that_is_switched_off_runs_no_agent(shell, tmp_path, monkeypatch, content, is_refused):
+    path = tmp_path / "mine.ipynb"
+    path.write_text(json.dumps(content)[: None if content else 3])
+    monkeypatch.setenv("JPY_SESSION_NAME", str(path))
+    cell = shell.run(DEMO)
+    assert cell.ok is not is_refused
+    assert ("remove `agent_nb.off` from its metadata and save it" in text_of(cell)) is is_refused
+    path.unlink()
+    assert shell.run(DEMO).ok
 
 
 def approved(shell, line: str = DEMO) -> str:
