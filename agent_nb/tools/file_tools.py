@@ -38,6 +38,8 @@ MAX_LINES_SHOWN = 12
 MAX_LINE_WIDTH = 200
 MAX_WIDTH_COMPARED = 80
 """Comparing lines that repeat a few characters takes cubic time in their width."""
+LEAST_SIMILARITY = 0.9
+"""Of a text and its quotation, from 0 to 1."""
 CANDIDATES = 10
 LINES_COMPARED = 4
 _WORD = re.compile(r"\w+")
@@ -152,6 +154,8 @@ def apply_edit(text: str, edit: Json, place: str, hint: Callable[[str, str], str
         )
     if old not in text and "\r\n" in text and "\r" not in old:
         old, new = old.replace("\n", "\r\n"), new.replace("\n", "\r\n")
+    if old == new:
+        old = _misquoted(text, old)
     occurrences = text.count(old)
     if not occurrences:
         why = f"{place}: the text to replace was not found; nothing was changed."
@@ -162,6 +166,19 @@ def apply_edit(text: str, edit: Json, place: str, hint: Callable[[str, str], str
             hint="Include more of the text around it, or set `count` (-1 for all).",
         )
     return str(text.replace(old, new, count))
+
+
+def _misquoted(text: str, quotation: str) -> str:
+    """The one text that differs a little from this line, else the line: small models correct what they quote."""
+    lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
+    start = None if quotation in text or "\n" in quotation else _most_similar(lines, [quotation])
+    if start is None or max(len(lines[start]), len(quotation)) > MAX_LINE_WIDTH:
+        return quotation
+    line, matcher = lines[start], difflib.SequenceMatcher(None, lines[start], quotation, autojunk=False)
+    blocks = [block for block in matcher.get_matching_blocks() if block.size]
+    place = line[max(0, blocks[0].a - blocks[0].b) : blocks[-1].a + len(quotation) - blocks[-1].b]
+    matcher.set_seq1(place)
+    return place if matcher.ratio() >= LEAST_SIMILARITY and text.count(place) == 1 else quotation
 
 
 def _find_file(path: str, files: Files) -> tuple[str, Content]:

@@ -90,6 +90,25 @@ async def test_ambiguous_edit_counts_the_places() -> None:
     assert "`count` (-1 for all)" in error.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "written", "changes"),
+    [
+        ("<b><h1>Bakery<h1><p>Open</p>", "<h1>Bakery</h1>", True),
+        ("Open on teh weekend.", "Open on the weekend.", True),
+        ("x = 10; x = 11", "x = 12", False),
+        ("<h1>Bakery<h1>\n<h1>Bakery<h1>", "<h1>Bakery</h1>", False),
+        ("Open on the weekend.", "Closed on Monday.", False),
+    ],
+)
+async def test_a_text_that_is_corrected_in_old_as_well_replaces_the_one_that_it_resembles(
+    text, written, changes
+):
+    desk = FileDesk(a_html=f"a\n{text}\n")
+    call = desk.call if changes else desk.fail
+    await call("edit_file", path="a.html", old=written, new=written)
+    assert (written in desk.files["a.html"]) == changes
+
+
 async def test_count_replaces_that_many() -> None:
     desk = FileDesk(a_txt="x x x")
     await desk.call("edit_file", path="a.txt", old="x", new="y", count=2)
