@@ -4,8 +4,8 @@ import itertools
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -26,6 +26,8 @@ class Table:
     """Shown below the table."""
     numbers: Collection[str] = ()
     """The columns to align right."""
+    plots: Mapping[str, str] = field(default_factory=dict)
+    """The addresses of images below the table, by name."""
 
     def __repr__(self) -> str:
         # Notebooks and files use the full width, so that equal tables give equal text.
@@ -54,7 +56,11 @@ class Table:
         head = self._row("th", self.columns)
         body = "".join(self._row("td", row) for row in self.rows)
         note = f'<p class="{_NO_MATH}">{escape(self.note)}</p>' if self.note else ""
-        return f'<table class="{_NO_MATH}"><thead>{head}</thead><tbody>{body}</tbody></table>{note}'
+        plots = "".join(
+            f'<p>{escape(mask(name))}<br><img alt="strip plot" src="{address}"></p>'
+            for name, address in self.plots.items()
+        )
+        return f'<table class="{_NO_MATH}"><thead>{head}</thead><tbody>{body}</tbody></table>{note}{plots}'
 
     def _row(self, tag: str, cells: Sequence[Any]) -> str:
         sides = ("right;white-space:nowrap" if name in self.numbers else "left" for name in self.columns)

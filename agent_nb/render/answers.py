@@ -1,7 +1,6 @@
 """Answers with a type: one as a small table, those of all variants as a table with a strip plot of each number."""
 
 import base64
-import html
 import json
 import statistics
 from collections import Counter
@@ -54,21 +53,19 @@ def answer_table(answer: Any) -> Table:
     return Table(columns, entries, "The answer is empty.", note=omitted)
 
 
-def shown_answers(run: FinishedRun) -> "list[Table | Answers]":
+def shown_answers(run: FinishedRun) -> list[Table]:
     """The answer, and those of all variants, of a run whose answer has a type."""
-    answers = Answers(run.variants)
-    single = [] if run.plain_answer is None else [answer_table(run.plain_answer)]
-    return [*single, *([answers] if len(run.variants) > 1 and answers else [])]
+    tables = [] if run.plain_answer is None else [answer_table(run.plain_answer)]
+    have_answers = any(variant.plain_answer is not None for variant in run.variants)
+    return [*tables, *([Answers(run.variants).table()] if have_answers and len(run.variants) > 1 else [])]
 
 
-def answer_markdown(shown: "Table | Answers", *, images: bool) -> str:
-    table = shown.table() if isinstance(shown, Answers) else shown
+def answer_markdown(table: Table, *, images: bool) -> str:
     rows = [[as_text(str(text), in_table=True) for text in row] for row in (table.columns, *table.rows)]
     rows.insert(1, ["---"] * len(table.columns))
-    plots = shown.plots() if images and isinstance(shown, Answers) else {}
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows) if table.rows else table.empty
-    images_of = (f"{as_text(name)}: ![strip plot]({address})" for name, address in plots.items())
-    return "\n\n".join(filter(None, (lines, as_text(table.note), *images_of)))
+    plots = [f"{as_text(name)}: ![strip plot]({address})" for name, address in table.plots.items()]
+    return "\n\n".join(filter(None, (lines, as_text(table.note), *(plots if images else ()))))
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,15 +74,12 @@ class Answers:
 
     variants: Sequence[FinishedRun]
 
-    def __bool__(self) -> bool:
-        return any(variant.plain_answer is not None for variant in self.variants)
-
     def rows(self) -> list[Json]:
         """One plain dict per variant: number, model, fields of its answer, last line of its code, how many agree.
 
         Answers agree if they are the same with numbers rounded to four digits.
         """
-        forms = [json.dumps(_rounded(variant.plain_answer), sort_keys=True) for variant in self.variants]
+        forms = [_rounded(variant.plain_answer) for variant in self.variants]
         rows = []
         for number, variant in enumerate(self.variants, 1):
             about = {"variant": number, "model": variant.model}
@@ -110,33 +104,21 @@ class Answers:
         for row in rows:
             row |= {"model": model_label(row["model"]), "agree": f"{row['agree']} of {answered}"}
         entries = [[entry_text(row.get(name, "")) for name in names] for row in rows]
-        ranges = {name: _quartiles(values) for name, values in self.numbers().items()}
+        numbers = self.numbers()
+        ranges = {name: _quartiles(values) for name, values in numbers.items()}
         notes = [
             f"{name}: median {at:.4g}, middle half {low:.4g} to {high:.4g}."
             for name, (low, at, high) in ranges.items()
         ]
+        plots = {name: _address(strip_plot(values)) for name, values in numbers.items()}
         headings = [name if name != "code" else "last line of code" for name in names]
-        return Table(headings, entries, "No answers.", note=" ".join(notes))
-
-    def plots(self) -> dict[str, str]:
-        """A strip plot of each field in `numbers`, as the address of an SVG image."""
-        return {
-            name: f"data:image/svg+xml;base64,{base64.b64encode(strip_plot(values).encode()).decode()}"
-            for name, values in self.numbers().items()
-        }
-
-    def to_text(self) -> str:
-        return self.table().to_text()
+        return Table(headings, entries, "No answers.", note=" ".join(notes), plots=plots)
 
     def __repr__(self) -> str:
         return repr(self.table())
 
     def _repr_html_(self) -> str:
-        plots = (
-            f'<p>{html.escape(mask(name))}<br><img alt="strip plot" src="{address}"></p>'
-            for name, address in self.plots().items()
-        )
-        return self.table()._repr_html_() + "".join(plots)
+        return self.table()._repr_html_()
 
 
 def strip_plot(values: Sequence[float]) -> str:
@@ -174,13 +156,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LARGEST
 
 
-def _rounded(value: Any) -> Any:
-    match value:
-        case dict():
-            return {name: _rounded(item) for name, item in value.items()}
-        case list():
-            return [_rounded(item) for item in value]
-    return f"{value:.4g}" if _is_number(value) else value
+def _rounded(answer: Any) -> str:
+    def rounded(number: str) -> str:
+        return f"{float(number):.4g}"
+
+    plain = json.loads(json.dumps(answer), parse_float=rounded, parse_int=rounded)
+    return json.dumps(plain, sort_keys=True)
+
+
+def _address(svg: str) -> str:
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
 
 
 def _last_line(run: FinishedRun) -> str:

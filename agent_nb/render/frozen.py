@@ -31,7 +31,7 @@ from agent_nb.pages.preview import (
     framed_page,
     still_frame_attributes,
 )
-from agent_nb.render.answers import Answers, shown_answers
+from agent_nb.render.answers import shown_answers
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, image_data, plain_html, text_of
 from agent_nb.render.safe_markdown import link, to_html, with_code
@@ -478,7 +478,7 @@ def _code(run: FinishedRun) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(rows: Sequence[Row], answers: Sequence[Table | Answers], *, folds: bool) -> str:
+def _log(rows: Sequence[Row], answers: Sequence[Table], *, folds: bool) -> str:
     """Render the transcript as one fold between the attached images and the final text, which stay visible."""
     images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]

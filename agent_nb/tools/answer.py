@@ -88,33 +88,28 @@ def answer_type(answer: Any, names: Mapping[str, Any] | None = None) -> AnswerTy
 
 
 def _parse(text: str, names: Mapping[str, Any]) -> Any:
-    """Parse one type, or `name: type, ...`, which has the syntax of parameters."""
-    try:
-        tree = ast.parse(text.strip() or "''", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {name: _resolve(tree, names) for name, tree in _fields(text).items()}
-    return _resolve(tree, names)
-
-
-def _fields(text: str) -> dict[str, ast.expr]:
-    try:
-        module = ast.parse(f"def answer(*, {text}): pass")
-        fields = module.body[0].args.kwonlyargs  # type: ignore[attr-defined]
-        # Anything else in the text, such as a default or another statement, makes a difference.
-        is_plain = ast.unparse(module) == f"def answer(*, {', '.join(map(ast.unparse, fields))}):\n    pass"
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        is_plain, fields = False, []
-    if not is_plain or not all(field.annotation for field in fields):
-        raise ConfigError(f"The type of the answer, {shortened(text, 60)!r}, cannot be read. {_REMEDY}")
-    return {field.arg: field.annotation for field in fields}
+    """Parse one type, or `name: type, ...`, which has the syntax of a dict's entries."""
+    for source in (text.strip(), f"{{{text}\n}}"):
+        try:
+            tree = ast.parse(source, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        if not isinstance(tree, ast.Dict):
+            return _resolve(tree, names)
+        fields = {
+            key.id: kind
+            for key, kind in zip(tree.keys, tree.values, strict=True)
+            if isinstance(key, ast.Name)
+        }
+        if 0 < len(fields) == len(tree.keys):
+            return {name: _resolve(kind, names) for name, kind in fields.items()}
+    raise ConfigError(f"The type of the answer, {shortened(text, 60)!r}, cannot be read. {_REMEDY}")
 
 
 def _resolve(tree: ast.expr, names: Mapping[str, Any]) -> Any:
     match tree:
-        case ast.Constant(value=None):
-            return None
-        case ast.Constant(value=value) if value is Ellipsis:
-            return ...
+        case ast.Constant(value=None | types.EllipsisType() as value):
+            return value
         case ast.Name(id=name) if name in _KINDS:
             return _KINDS[name]
         case ast.Name(id=name) if name in names:
@@ -122,19 +117,14 @@ def _resolve(tree: ast.expr, names: Mapping[str, Any]) -> Any:
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return typing.Union[_resolve(left, names), _resolve(right, names)]  # noqa: UP007 - from two values
         case ast.Subscript(value=ast.Name(id="Literal"), slice=choices):
-            return _literal(choices)
+            try:
+                return Literal[ast.literal_eval(choices)]
+            except (ValueError, TypeError):
+                raise ConfigError(f"The choices of `Literal` must be texts and numbers. {_REMEDY}") from None
         case ast.Subscript(value=ast.Name(id=name), slice=inner) if name in _KINDS:
             parts = inner.elts if isinstance(inner, ast.Tuple) else [inner]
             return types.GenericAlias(_KINDS[name], tuple(_resolve(part, names) for part in parts))
     raise ConfigError(f"`{shortened(ast.unparse(tree), 40)}` is not a type. {_REMEDY}")
-
-
-def _literal(tree: ast.expr) -> Any:
-    try:
-        choices = ast.literal_eval(tree)
-        return Literal[choices]
-    except (ValueError, TypeError):
-        raise ConfigError(f"The choices of `Literal` must be texts and numbers. {_REMEDY}") from None
 
 
 def _type(value: Any, name: str) -> Any:

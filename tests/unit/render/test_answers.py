@@ -79,7 +79,7 @@ async def test_saved_exported_and_markdown_forms_have_the_table_and_the_plot():
 )
 async def test_only_fields_that_are_numbers_everywhere_are_drawn(kind, answers, numbers):
     answers_of_run = (await analysts(answers, kind)).answers
-    assert [*answers_of_run.numbers()] == [*answers_of_run.plots()] == numbers
+    assert [*answers_of_run.numbers()] == [*answers_of_run.table().plots] == numbers
     assert len(answers_of_run.rows()) == 2
     assert answers_of_run._repr_html_()
 

@@ -107,7 +107,9 @@ def test_a_value_is_read_as_its_type(kind, value, read):
         (Tree, "The type of the answer contains itself"),
         (3, "3 is of type int, not a type"),
         (Fit(1), "is of type Fit, not a type"),
-        ("", "`''` is not a type"),
+        ("", "cannot be read"),
+        ("a: int, a: float", "cannot be read"),
+        ("a: int} | {b: int", "is not a type"),
     ],
 )
 def test_a_type_that_no_schema_can_say_is_a_sentence(kind, why):
