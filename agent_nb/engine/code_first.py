@@ -32,6 +32,8 @@ MOST_BLOCKS = 3
 _MOST_LINES = 10
 _LONGEST_LINE = 200
 _LOADS = re.compile(r"DataFrame|read_\w+")
+_WARNING = re.compile(r"^\S+:\d+: \w*Warning: .*\n?(?:  .*\n?)?", re.MULTILINE)
+"""A warning of Python's, with the line of code below it."""
 _QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
 
 
@@ -103,17 +105,16 @@ class CodeFirst:
         if not blocks or any(result.code in ("DENIED", "STOPPED") for _, result in blocks):
             return ""
         last_result = blocks[-1][1]
-        outputs = [bundle for end, _ in blocks for bundle in end.outputs if NAMES_TYPE not in bundle]
+        outputs = [text for end, _ in blocks for text in map(_text_of, end.outputs) if text is not None]
         if last_result.ok and outputs:
-            self._printed = "\n".join(_text_of(bundle) for bundle in outputs).strip("\n")
+            self._printed = "\n".join(outputs).strip("\n")
             return prompt_text("code_answer_unseen" if self._gate else "code_answer")
         if len(self._written) >= MOST_BLOCKS:
             return prompt_text("code_over")
-        problem = "The code printed nothing." if last_result.ok else ""
         names = self._loaded.names()
         names = self._gate.known(names) if self._gate else names
-        nearest = "" if last_result.ok else _nearest(_problem(last_result), names)
-        text = await masked(code_correction(problem, names, nearest))
+        problem = "The code printed nothing." if last_result.ok else _hint(_problem(last_result), names)
+        text = await masked(code_correction(names, problem))
         if self._gate:
             self._gate.allow(text)
         return text
@@ -136,34 +137,30 @@ class CodeFirst:
 def without_loading(code: str, tables: Collection[str]) -> str:
     """The code with a comment for each statement that makes a loaded table again, from a file or the rows it was shown.
 
-    Small models do that although the table is there. A table made from the loaded ones is left alone.
+    Small models do that although the table is there. After a use of the tables, a new one may come from them.
     """
     try:
         body = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return code
-    lines, derived = code.split("\n"), {*tables}
-    names = [[inner for inner in ast.walk(node) if isinstance(inner, ast.Name)] for node in body]
-    assigned = {name.id for name in chain(*names) if isinstance(name.ctx, ast.Store)}
-    comments: list[tuple[int, int, str]] = []
-    for node, inside in zip(body, names, strict=True):
-        if not derived.isdisjoint(name.id for name in inside if isinstance(name.ctx, ast.Load)):
-            derived |= assigned.intersection(name.id for name in inside)
-        elif (table := _loaded_again(node)) in tables and node.col_offset == 0:
-            start, end = node.lineno - 1, node.end_lineno or node.lineno
-            comment = f"# left out, `{table}` is loaded: {lines[start]}"
-            comments += [(start, end, comment)] if ";" not in lines[end - 1] else []
-    for start, end, comment in reversed(comments):
-        lines[start:end] = [comment]
+    lines = code.split("\n")
+    uses = [any(_reads(inner, tables) for inner in ast.walk(node)) for node in body]
+    for index, node in reversed([*enumerate(body)]):
+        start, end = node.lineno - 1, node.end_lineno or node.lineno
+        if ";" in lines[end - 1] or node.col_offset:
+            continue
+        match node:
+            case ast.Assign([ast.Name(table)], ast.Call(ast.Attribute(attr=name) | ast.Name(name))) if (
+                table in tables
+            ):
+                is_new = not any(uses[: index + 1] if name == "DataFrame" else uses[index : index + 1])
+                if is_new and _LOADS.fullmatch(name):
+                    lines[start:end] = [f"# left out, `{table}` is loaded: {lines[start]}"]
     return "\n".join(lines)
 
 
-def _loaded_again(node: ast.stmt) -> str:
-    """The variable that a statement sets to a new table; empty for any other statement."""
-    match node:
-        case ast.Assign(targets=[ast.Name(table)], value=ast.Call(ast.Attribute(attr=name) | ast.Name(name))):
-            return table if _LOADS.fullmatch(name) else ""
-    return ""
+def _reads(node: ast.AST, tables: Collection[str]) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in tables
 
 
 def _problem(result: ToolResult) -> str:
@@ -177,14 +174,21 @@ def _problem(result: ToolResult) -> str:
     return f"The code failed: {next(iter(str(error).splitlines()), '')}"
 
 
-def _text_of(output: ev.MimeBundle) -> str:
+def _text_of(output: ev.MimeBundle) -> str | None:
+    """The text of an output without warnings, empty for an image; None if the output shows nothing."""
+    if NAMES_TYPE in output:
+        return None
     has_image = any(kind.startswith("image/") for kind in output)
-    return "" if has_image else str(output.get("text/plain", "")).rstrip("\n")
+    return "" if has_image else _WARNING.sub("", str(output.get("text/plain", ""))).strip("\n") or None
 
 
-def _nearest(problem: str, names: Mapping[str, Sequence[str]]) -> str:
-    """The variable or column most like a name in the error; empty if there is none, or if the name exists."""
+def _hint(problem: str, names: Mapping[str, Sequence[str]]) -> str:
+    """Names the tables that have a column of the error, else the variable or column most like a name in it."""
     existing = {name.casefold(): name for name in chain(names, *names.values())}
-    words = [word for word in _QUOTED.findall(problem) if word not in existing.values()]
-    matches = (difflib.get_close_matches(word.casefold(), existing, 1) for word in words)
-    return next((existing[match[0]] for match in matches if match), "")
+    for word in _QUOTED.findall(problem):
+        if tables := [f"`{name}`" for name, columns in names.items() if word in columns]:
+            return f"`{word}` is a column of {' and '.join(tables)}."
+        match = [] if word in names else difflib.get_close_matches(word.casefold(), existing, 1)
+        if match:
+            return f"Did you mean `{existing[match[0]]}`?"
+    return ""

@@ -11,7 +11,7 @@ import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.log import log
@@ -177,8 +177,9 @@ class Turns:
             cut_before, cut = cut, was_cut(turn, self._prepared.toolbox)
             if cut_before and cut:
                 return "max_tokens"
-            if turn.message.tool_calls and (number < most or self._gives_answer(turn)):
-                await self._add_results(turn.message.tool_calls, cut)
+            calls = turn.message.tool_calls
+            if calls and (number < most or (typed and all(call.name == ANSWER_TOOL for call in calls))):
+                await self._add_results(calls, cut)
                 if self._has_answered():
                     return "end_turn"
             elif typed and number < most and turn.stop == "end_turn":
@@ -190,12 +191,6 @@ class Turns:
             elif turn.stop in ("end_turn", "max_tokens"):
                 return "max_steps" if summing_up or (typed and turn.stop == "end_turn") else turn.stop
         return "max_steps"
-
-    def _gives_answer(self, turn: Turn) -> bool:
-        """Whether the turn only gives the answer, which is checked even in the last turn."""
-        return bool(self._prepared.answer) and all(
-            call.name == ANSWER_TOOL for call in turn.message.tool_calls
-        )
 
     def _has_answered(self, *, missing: bool = False) -> bool:
         """Whether an answer was accepted. Ends the run after too many that were `missing` or did not fit the type."""
@@ -341,6 +336,7 @@ class Turns:
             self.add(user(text, requests=0))
 
     def _request(self, summing_up: bool) -> Request:
+        code, files = self._code, self._runner.context.files.files
         return Request(
             system=self._prepared.system,
             messages=tuple(self.messages),
@@ -351,12 +347,8 @@ class Turns:
             without=self.window.without,
             takes=self._takes,
             answer=ANSWER_TOOL if self._prepared.answer else "",
-            code=CodeBlocks(self._code.tool, self._judge) if self._code else None,
+            code=CodeBlocks(code.tool, partial(code.judge, files=files)) if code else None,
         )
-
-    def _judge(self, code: str) -> tuple[Literal["run", "ask", "show"], str]:
-        assert self._code
-        return self._code.judge(code, self._runner.context.files.files)
 
     def _takes(self, call: ToolCall) -> bool:
         """Whether to run a call that the model wrote as text: it is valid and not a quotation, or gives the answer."""

@@ -83,19 +83,14 @@ def code_request(data: str, question: str) -> str:
     return f"{data}\n\n{prompt_text('code_request')}\n\nQuestion: {question}"
 
 
-def code_correction(problem: str, names: Mapping[str, Sequence[str]], nearest: str) -> str:
-    """Return the text that asks for a corrected block: the error in one line, the existing names, the nearest one."""
+def code_correction(names: Mapping[str, Sequence[str]], hint: str) -> str:
+    """Return the text that asks for a corrected block, after the names that exist and a hint."""
     listed = [
         f"`{name}`" + (f" with columns {', '.join(columns)}" if columns else "")
         for name, columns in names.items()
     ]
-    lines = [
-        problem,
-        f"These variables exist: {'; '.join(listed)}." if listed else "",
-        f"Did you mean `{nearest}`?" if nearest else "",
-        prompt_text("code_again"),
-    ]
-    return "\n".join(filter(None, lines))
+    variables = f"These variables exist: {'; '.join(listed)}." if listed else ""
+    return "\n".join(filter(None, (variables, hint, prompt_text("code_again"))))
 
 
 def summary_heading(requests: int) -> str:
