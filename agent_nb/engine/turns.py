@@ -154,6 +154,8 @@ class Turns:
         """Calls without a result, by event id."""
         self._retries = Retries()
         self._reminded = False
+        self._guess: Message | None = None
+        """An answer without the code or call that it needs. It is not sent: small models would repeat it."""
         self.answer: Any = None
         """The answer as JSON, if it has a type."""
         self._missing_answers = 0
@@ -187,6 +189,7 @@ class Turns:
                 if number < most - 1:  # the last turn asks for it anyway
                     self.add(user(prompt_text("no_answer"), requests=0))
             elif number < most - 1 and (reminder := self._reminder(turn)):
+                self._guess = turn.message
                 self.add(user(reminder, requests=0))
             elif turn.stop in ("end_turn", "max_tokens"):
                 return "max_steps" if summing_up or (typed and turn.stop == "end_turn") else turn.stop
@@ -339,7 +342,7 @@ class Turns:
         code, files = self._code, self._runner.context.files.files
         return Request(
             system=self._prepared.system,
-            messages=tuple(self.messages),
+            messages=tuple(message for message in self.messages if message is not self._guess),
             tools=self._prepared.tools,
             variant=self._journal.variant,
             clock=self._journal.clock,

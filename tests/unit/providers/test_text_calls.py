@@ -139,6 +139,7 @@ async def test_a_small_model_is_reminded_once_of_the_tool_it_was_asked_to_use(
     run = await Agent(local, tools=[weather]).run(prompt)
     assert len(server.requests) == count
     assert bool(run.tool_uses) == (count == 3)
+    assert not any("it rains" in str(request.body) for request in server.requests), "it would be repeated"
 
 
 async def test_several_calls_end_a_turn(server: WireServer):

@@ -136,7 +136,8 @@ def test_what_was_printed_stands_in_an_answer_without_it(shell, server, answer, 
 
 def test_an_answer_without_code_is_asked_for_it_once(shell, server):
     run = ask(shell, server, "It is 17.5.", block("mean(x)", "r"))
-    assert sent(server)[-1][1].startswith("Nothing was computed, so this is a guess.")
+    assert sent(server)[-1][1].endswith(prompt_text("code_missing"))
+    assert "17.5" not in str(sent(server))
     assert (run.tool_uses, run.text) == ((), block("mean(x)", "r"))
 
 
