@@ -23,7 +23,8 @@ class CellChange:
     cell_id: str
     """The cell's id in its notebook. An inserted cell gets this id."""
     number: int
-    """The cell's number when the change was offered, from 1; for an inserted cell, that of the cell above, or 0."""
+    """The cell's number when the change was offered, from 1; for an inserted cell, that of the cell above, or 0. Also 0
+    for the cell of `%agent fix`, which is known by its id alone."""
     kind: CellType = "code"
     before: str = ""
     after: str = ""
@@ -35,7 +36,9 @@ class CellChange:
 
     @property
     def title(self) -> str:
-        """`Cell 3`, `Cell 3, deleted` or `New Markdown cell below cell 3`."""
+        """`Cell 3`, `Cell 3, deleted`, `The failed cell` or `New Markdown cell below cell 3`."""
+        if self.action == "change" and not self.number:
+            return "The failed cell"
         if self.action != "insert":
             return f"Cell {self.number}{', deleted' if self.action == 'delete' else ''}"
         kind = "Markdown" if self.kind == "markdown" else self.kind

@@ -1,4 +1,4 @@
-"""Cells that the page can insert: a failed cell again, with another model or fixed; and options for the next cell."""
+"""Cells that the page can insert: a failed cell again, with another model; and options for the next cell."""
 
 import re
 from typing import Any
@@ -10,17 +10,14 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
 from agent_nb.core.events import RunFinished
 from agent_nb.core.options import OPTIONS, Options
-from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.providers import default_model_name
 from agent_nb.run import Run
-from agent_nb.run.protocol import Fix, Repeat
+from agent_nb.run.protocol import Repeat
 
 MAX_CELL = 2_000
 """Maximum characters of an offered cell: the user should be able to read it before inserting it."""
 _MAGIC_LINE = re.compile(r"(?:^%%.*\n)*(%%\w+)(.*)")
-_PYTHON = frozenset(("", "python", "py", "python3", "ipython", "ipython3"))
-"""Info strings of Python code blocks in Markdown."""
 _MODEL = re.compile(r"\s(?:-m\s*|--model[=\s]\s*)[^\s-]\S*")
 
 
@@ -55,18 +52,6 @@ def with_model(cell: str, model: str) -> str:
     options, check, expression = match[2].partition(" --check")
     line = f"{match[1]} -m {model}{_MODEL.sub('', options)}{check}{expression}"
     return cell[: match.start(1)] + line + cell[match.end() :]
-
-
-def fix_of(run: Run, failure: FailedCell | PlainCell | None) -> Fix | None:
-    """The last Python block of the answer as a fix for the failed cell; None if there is none."""
-    if not isinstance(failure, FailedCell) or run.reason != "end_turn":
-        return None
-    from markdown_it import MarkdownIt
-
-    tokens = MarkdownIt().parse(run.text)
-    blocks = [token.content for token in tokens if token.type == "fence" and token.info.strip() in _PYTHON]
-    after = safe_text(blocks[-1].strip("\n")) if blocks else ""
-    return Fix(before=safe_text(failure.source), after=after, cell_id=failure.cell_id) if after else None
 
 
 def line_options(settings: Json) -> Options:

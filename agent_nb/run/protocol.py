@@ -16,6 +16,7 @@ from agent_nb.core.annotations import Annotation
 from agent_nb.core.event_list import continues
 from agent_nb.core.run_settings import BoundKind, bound_kind
 from agent_nb.files import change_summary
+from agent_nb.files.cell_changes import CellChange
 from agent_nb.run.supported_numbers import AnswerNumber
 
 JOINED_SECONDS = 0.1
@@ -61,16 +62,6 @@ class Decided:
     change: str
     """The change's id."""
     decision: ChangeDecision
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fix:
-    """A failed cell and the replacement that the run proposes."""
-
-    before: str
-    after: str
-    cell_id: str
-    """The failed cell's id in its notebook; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,8 +131,8 @@ class Ready:
     """Numbers in the answer: supported by an output of the run, or unsupported."""
     numbers_note: str = ""
     """As in `Meta`."""
-    fix: Fix | None = None
-    """For `%agent fix`, if the answer contains a cell."""
+    fix: CellChange | None = None
+    """The change that `%agent fix` offers, with secrets masked; None if the answer has none."""
 
 
 class Encoder:

@@ -118,8 +118,9 @@ def take_approval(page: Page, lab: Lab) -> None:
 def take_fix(page: Page, lab: Lab) -> None:
     open_cells(page, lab, "fix", "total = 41", "print(totl + 1)")
     page.get_by_role("button", name="Fix with agent").click()
-    expect(page.locator(".anb-card", has_text="The cell, corrected")).to_be_visible(timeout=90_000)
+    expect(page.locator(".anb-card", has_text="The failed cell")).to_be_visible(timeout=90_000)
     wait_for_kernel(page)
+    page.add_style_tag(content=":root { --anb-height: 340px }")
     shoot(page, "fix", 2, 3)
 
 

@@ -11,7 +11,7 @@ from agent_nb.core.annotations import Annotation
 from agent_nb.core.events import ENDINGS, Tone
 from agent_nb.core.run_settings import BoundKind
 from agent_nb.files.cell_changes import CellAction, CellChange, CellType
-from agent_nb.run.protocol import BoundName, ChangeDecision, Decided, Fix, Meta, Ready, Repeat
+from agent_nb.run.protocol import BoundName, ChangeDecision, Decided, Meta, Ready, Repeat
 from agent_nb.run.supported_numbers import AnswerNumber
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
@@ -115,7 +115,6 @@ def typescript() -> str:
         interface(CellChange),
         interface(Decided),
         interface(Meta),
-        interface(Fix),
         interface(Ready),
         _endings(),
     ]

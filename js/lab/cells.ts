@@ -51,17 +51,6 @@ export function createLab(
 			return true;
 		},
 
-		replace(place, { cell_id, before, after }, press) {
-			const panel = isPress(press) ? locate(place)?.panel : null;
-			const at = indexOf(panel?.content.widgets ?? [], cell_id);
-			const cell = panel?.content.widgets[at]?.model.sharedModel;
-			if (!panel || !isWritable(panel) || cell?.getSource() !== before) return false;
-			cell.setSource(after);
-			panel.content.activeCellIndex = at;
-			if (!document.fullscreenElement) void edit(panel);
-			return true;
-		},
-
 		interrupt(place, press) {
 			const kernel = isPress(press) ? locate(place)?.panel.sessionContext.session?.kernel : null;
 			void kernel?.interrupt();

@@ -6,7 +6,7 @@ import type { Versions } from "../src/history.ts";
 import type { NotebookPanel } from "./jupyter.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
-export const VERSION = 5;
+export const VERSION = 6;
 /** Dispatched on the window to stop all active runs. */
 export const STOP_ALL = "agent_nb:stop";
 /** Dispatched on the window when a stage shows another run, is opened or is closed. */
@@ -23,13 +23,6 @@ export interface CellText {
 	readonly source: CellSource;
 	/** Outputs of a code cell, in the notebook format. Only streams and displays of text and images are kept. */
 	readonly outputs?: readonly unknown[];
-}
-
-/** A new source for the cell with this id. */
-export interface Replacement {
-	readonly cell_id: string;
-	readonly before: string;
-	readonly after: string;
 }
 
 /** A change of a cell that the user has accepted, with its real texts. */
@@ -105,8 +98,6 @@ export interface Lab extends NotebookCells {
 	 * a field that has the cursor keeps it; else the cursor moves to the last one.
 	 */
 	insert(place: RunOutput, cells: readonly CellText[], press: UIEvent, runs: boolean): boolean;
-	/** Replaces the source of a cell in the same notebook, as one undo step, unless it has changed. */
-	replace(place: RunOutput, replacement: Replacement, press: UIEvent): boolean;
 	interrupt(place: RunOutput, press: UIEvent): boolean;
 	/** Saves the current notebook if the output has the focus: a key pressed in a page's frame fires no event here. */
 	save(place: RunOutput): boolean;

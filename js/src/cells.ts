@@ -4,7 +4,7 @@
 // This is reached only by a user's press on a control, never by a message from the kernel or a previewed page, or from a
 // saved output unknown to the kernel. `cell-source.ts` builds the text, and `view/shared/cell-button.ts` has the button.
 
-import { type CellText, LAB, type Lab, type Replacement, VERSION } from "../lab/interface.ts";
+import { type CellText, LAB, type Lab, VERSION } from "../lab/interface.ts";
 import { type CellSource, cellSource } from "./cell-source.ts";
 import { toClipboard } from "./clipboard.ts";
 
@@ -66,16 +66,6 @@ export function canInsert({ notebook }: Pick<ShownRun, "notebook">): boolean {
  */
 export function placeCell(run: ShownRun, press: UIEvent, text: CellSource, runs = false): Promise<Placed> {
 	return place(run, press, [{ kind: "code", source: text }], { text, runs });
-}
-
-/** Replaces the source of a cell, after the user has seen both versions; false if that is not possible. */
-export function replaceCell(run: ShownRun, press: UIEvent, fix: Replacement): boolean {
-	const output = { element: press.currentTarget as Element, key: run.key };
-	return (
-		canInsert(run) &&
-		cellSource("code", { code: fix.after }) !== null &&
-		(labExtension()?.replace(output, fix, press) ?? false)
-	);
 }
 
 /** Inserts several cells below the output that contains `element`, without running them. Falls back to copying. */

@@ -8,9 +8,13 @@ const CHANGE_TYPE = "application/vnd.agent-nb.change+json";
 const proposals = new WeakMap<VariantState["rows"], readonly CellChange[]>();
 
 /** The last change of each cell, in the order of the notebook. */
-export function changesOf({ rows }: VariantState): readonly CellChange[] {
-	const known = proposals.get(rows);
-	if (known) return known;
+export function changesOf({ rows, fix }: VariantState): readonly CellChange[] {
+	const changes = proposals.get(rows) ?? changesIn(rows);
+	proposals.set(rows, changes);
+	return fix ? [fix, ...changes] : changes;
+}
+
+function changesIn(rows: VariantState["rows"]): readonly CellChange[] {
 	const bundles = rows.flatMap((row) => (row.kind === "tool" ? row.outputs : []));
 	const changes = bundles.map((bundle) => bundle[CHANGE_TYPE]).filter(isChange);
 	const last = new Map(changes.map((change) => [change.id, change]));
@@ -18,9 +22,7 @@ export function changesOf({ rows }: VariantState): readonly CellChange[] {
 		({ action, before, after }) => action === "delete" || before !== after,
 	);
 	const place = ({ number, action }: CellChange): number => number + (action === "insert" ? 0.5 : 0);
-	const sorted = offered.sort((a, b) => place(a) - place(b));
-	proposals.set(rows, sorted);
-	return sorted;
+	return offered.sort((a, b) => place(a) - place(b));
 }
 
 /** A run's file may come from someone else. */
@@ -31,6 +33,7 @@ function isChange(value: unknown): value is CellChange {
 }
 
 export function titleOf({ action, kind, number }: CellChange): string {
+	if (action === "change" && number === 0) return "The failed cell";
 	if (action !== "insert") return `Cell ${number}${action === "delete" ? ", deleted" : ""}`;
 	const name = kind === "markdown" ? "Markdown" : kind;
 	return `New ${name} cell ${number ? `below cell ${number}` : "at the top"}`;

@@ -309,12 +309,6 @@ export interface Meta {
 	suggestions: string[][];
 }
 
-export interface Fix {
-	before: string;
-	after: string;
-	cell_id: string;
-}
-
 export interface Ready {
 	line: string;
 	files_name: string | null;
@@ -327,7 +321,7 @@ export interface Ready {
 	failed_check: string;
 	numbers: AnswerNumber[];
 	numbers_note: string;
-	fix: Fix | null;
+	fix: CellChange | null;
 }
 
 export type Tone = "ok" | "warn" | "err" | "off";

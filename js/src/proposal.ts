@@ -8,6 +8,7 @@ import type { CellChange, ChangeDecision } from "./events.ts";
 import type { Context } from "./view/context.ts";
 
 const MASK = "•••";
+export const NO_EXTENSION = "agent_nb's JupyterLab extension is needed to accept these changes.";
 
 /** A change and its cell as they are now. */
 export interface Standing {
@@ -25,7 +26,7 @@ export function whyNot({ run, choices }: Context): string {
 		return "Shown as recorded. Run the cell again to be offered these changes.";
 	if (!ready) return "You can accept these changes when the run has ended.";
 	if (run.notebook?.model.readOnly) return "This notebook is read-only, so nothing can be accepted.";
-	return canInsert(run) ? "" : "agent_nb's JupyterLab extension is needed to accept these changes.";
+	return canInsert(run) ? "" : NO_EXTENSION;
 }
 
 export function standingOf(context: Context, change: CellChange): Standing {

@@ -293,7 +293,11 @@ export class RunEntry {
 	}
 
 	setReady(ready: ReadyMessage): void {
-		if (this.state?.id === ready.run_id) this.#change({ ready });
+		if (this.state?.id !== ready.run_id) return;
+		const variants = new Map(this.state.variants);
+		const state = variants.get(ready.variant);
+		if (state && ready.fix) variants.set(ready.variant, { ...state, fix: ready.fix });
+		this.#change({ ready, variants });
 	}
 
 	setRunningCode(running_code: number[]): void {

@@ -1,6 +1,7 @@
 // The state of a run: a pure function of its events. Views read it; a replay also reads single events, for its moments.
 
 import {
+	type CellChange,
 	ENDINGS,
 	type Event,
 	type FileChanged,
@@ -94,6 +95,8 @@ export class VariantState {
 	/** The answer, if it has a type. */
 	answer: unknown = null;
 	rows: readonly Row[] = [];
+	/** The change that `%agent fix` offers: from the message `ready`, not from events. */
+	fix: CellChange | null = null;
 	/** Number of rows created, including withdrawn ones; used for their keys. */
 	made = 0;
 	/** The turns that have started. */

@@ -4,7 +4,7 @@ import { type CellText, LAB, VERSION } from "../lab/interface.ts";
 import type { App, Cell, NotebookPanel, Tracker, WidgetModule } from "../lab/jupyter.ts";
 import { createStages } from "../lab/stages.ts";
 import { cellSource } from "../src/cell-source.ts";
-import { type NotebookContext, placeCell, placeCells, replaceCell } from "../src/cells.ts";
+import { type NotebookContext, placeCell, placeCells } from "../src/cells.ts";
 import type { Context } from "../src/view/context.ts";
 import { createCellButton } from "../src/view/shared/cell-button.ts";
 
@@ -115,19 +115,6 @@ describe("a cell below an output", () => {
 		expect(written).toHaveBeenCalledTimes(3);
 		expect(insertCells).not.toHaveBeenCalled();
 		expect(runCells).not.toHaveBeenCalled();
-	});
-
-	test("replaces a cell that is as it was, after a press and in a notebook that can be changed", () => {
-		const { run, button, sources } = stage();
-		const fix = { cell_id: "0", before: "%%agent", after: "1 + 1" };
-		expect(replaceCell(run, click(button, { isTrusted: false }), fix)).toBe(false);
-		expect(replaceCell(run, click(button), { ...fix, after: "a\u202e" })).toBe(false);
-		expect(replaceCell(run, click(button), { ...fix, before: "%%agent hero" })).toBe(false);
-		expect(replaceCell(run, click(button), { ...fix, cell_id: "9" })).toBe(false);
-		expect(replaceCell(run, click(button), fix)).toBe(true);
-		expect(sources()).toEqual(["1 + 1"]);
-		const locked = stage({ readOnly: true });
-		expect(replaceCell(locked.run, click(locked.button), fix)).toBe(false);
 	});
 
 	test("is one of several, in order, and none of them if one cannot be read", async () => {

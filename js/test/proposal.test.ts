@@ -43,7 +43,11 @@ afterEach(() => {
 	vi.clearAllMocks();
 });
 
-async function offer(changes: readonly unknown[] = [CHANGE], meta: object = { reviewable: true }) {
+async function offer(
+	changes: readonly unknown[] = [CHANGE],
+	meta: object = { reviewable: true },
+	fix: CellChange | null = null,
+) {
 	const outputs = changes.map((change) => ({ [TYPE]: change }));
 	kernel.batch(1, script(started, turn, tool(), done({ outputs }), finished()), {
 		meta: { ...META, ...meta },
@@ -56,6 +60,7 @@ async function offer(changes: readonly unknown[] = [CHANGE], meta: object = { re
 		picked: false,
 		paths: [],
 		digest: "d",
+		fix,
 	});
 	await soon();
 }
@@ -83,7 +88,7 @@ describe("changes of cells", () => {
 		await offer();
 		expect(panel().querySelector("img")).toBeNull();
 		expect(panel().textContent).toContain("onerror");
-		expect(buttons()).toEqual(["Accept all", "Accept and run", "Accept", "Refuse", "Show"]);
+		expect(buttons()).toEqual(["Accept and run", "Accept", "Refuse", "Show"]);
 		await press("Accept");
 		expect(write).not.toHaveBeenCalled();
 		await answer();
@@ -101,7 +106,7 @@ describe("changes of cells", () => {
 	])("are not written: %s", async (_, fields, fails) => {
 		if (fails) write.mockReturnValueOnce([null]);
 		await offer();
-		await press("Accept all");
+		await press("Accept");
 		now = "a = 3";
 		await answer(fields);
 		expect(decisions()).toEqual(["accepted", "open"]);
@@ -118,6 +123,18 @@ describe("changes of cells", () => {
 		await answer({ after: now });
 		expect(write).toHaveBeenCalledOnce();
 		expect(runCells).not.toHaveBeenCalled();
+	});
+
+	test("are those of a fix too, which is inserted or copied where its cell cannot be changed", async () => {
+		await offer([], { reviewable: true }, { ...CHANGE, number: 0 });
+		expect(panel().textContent).toContain("The failed cell");
+		expect(buttons()).toEqual(["Accept and run", "Accept", "Refuse", "Show"]);
+		now = "a = 3";
+		await offer([], { reviewable: true, name: "again" }, { ...CHANGE, number: 0 });
+		expect(buttons()).toEqual(["Refuse", "Insert below", "Show"]);
+		vi.unstubAllGlobals();
+		await offer([], { reviewable: true, name: "more" }, { ...CHANGE, number: 0 });
+		expect(buttons()).toEqual(["Copy"]);
 	});
 
 	test("of a loaded run, and those that another window has decided, are not offered", async () => {

@@ -1,9 +1,9 @@
-"""From a failed cell to a corrected one, in a real JupyterLab: the button, Replace, Insert below, undo."""
+"""From a failed cell to a corrected one, in a real JupyterLab: the button, Accept, Insert below, undo."""
 
 import json
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.support.lab import LOAD, Lab, open_notebook, run_notebook, wait_for_kernel
 
@@ -21,44 +21,55 @@ def failed(page: Page, lab: Lab) -> Page:
     return page
 
 
-def fix(page: Page) -> None:
+def fix(page: Page) -> Locator:
     page.get_by_role("button", name="Fix with agent").click()
-    expect(page.locator(".anb-card", has_text="The cell, corrected")).to_be_visible()
+    card = page.locator(".anb-proposal").get_by_role("region", name="The failed cell", exact=True)
+    expect(card).to_be_visible()
     wait_for_kernel(page)
+    return card
 
 
-def test_the_button_fixes_the_cell_and_replace_is_undone_in_one_step(failed: Page):
-    fix(failed)
+def press(place: Page | Locator, name: str) -> None:
+    place.get_by_role("button", name=name, exact=True).click()
+
+
+def test_the_button_fixes_the_cell_which_is_undone_in_one_step_and_run(failed: Page):
+    card = fix(failed)
     assert failed.evaluate(CELLS)[1:] == [FAILED, "%agent fix 2", "# the last cell"]
-    failed.get_by_role("button", name="Replace", exact=True).click()
+    press(card, "Accept")
     failed.wait_for_function(f"() => ({CELLS})()[1] === {FIXED!r}")
-    expect(failed.locator(".jp-CodeCell .cm-content").nth(1)).to_be_focused()
+    expect(card).to_contain_text("Accepted: the notebook has it")
+    failed.locator(".jp-CodeCell .cm-content").nth(1).click()
     failed.keyboard.press("Control+z")
     failed.wait_for_function(f"() => ({CELLS})()[1] === {FAILED!r}")
     failed.keyboard.press("Control+Shift+z")
-    failed.keyboard.press("Shift+Enter")
+    failed.wait_for_function(f"() => ({CELLS})()[1] === {FIXED!r}")
+    press(failed.locator(".anb-review"), "Undo")
+    failed.wait_for_function(f"() => ({CELLS})()[1] === {FAILED!r}")
+    press(failed.locator(".anb-review"), "Accept and run")
     expect(failed.locator(".jp-CodeCell").nth(1).locator(".jp-OutputArea-output")).to_have_text("42")
     expect(failed.locator(".anb-fix")).to_have_count(0)
 
 
-def test_the_fixed_cell_is_inserted_below_and_a_changed_one_is_not_replaced(failed: Page):
-    fix(failed)
-    failed.get_by_role("button", name="Insert below", exact=True).click()
-    failed.wait_for_function(f"() => ({CELLS})().length === 5")
-    assert failed.evaluate(CELLS)[1:] == [FAILED, "%agent fix 2", FIXED, "# the last cell"]
+def test_a_changed_cell_is_not_written_and_the_fix_is_inserted_below(failed: Page):
+    card = fix(failed)
     failed.locator(".jp-CodeCell .cm-content").nth(1).click()
     failed.keyboard.press("End")
     failed.keyboard.type("  # mine")
-    failed.get_by_role("button", name="Replace", exact=True).click()
-    expect(failed.locator(".anb-toast").first).to_contain_text("Not replaced: the failed cell was changed")
+    press(card, "Accept")
+    expect(failed.locator(".anb-toast").first).to_contain_text("Not written: The failed cell.")
+    expect(card).to_contain_text("The cell has changed since")
     assert failed.evaluate(CELLS)[1] == f"{FAILED}  # mine"
+    press(card, "Insert below")
+    failed.wait_for_function(f"() => ({CELLS})().length === 5")
+    assert failed.evaluate(CELLS)[2:] == ["%agent fix 2", FIXED, "# the last cell"]
 
 
 @pytest.mark.wide
 def test_the_command_fixes_the_active_cell(failed: Page):
     failed.locator(".jp-CodeCell .cm-content").nth(1).click()
     failed.evaluate("() => window.jupyterapp.commands.execute('agent-nb:fix')")
-    expect(failed.locator(".anb-card", has_text="The cell, corrected")).to_be_visible()
+    expect(failed.locator(".anb-card", has_text="The failed cell")).to_be_visible()
     failed.locator(".jp-CodeCell .cm-content").first.click()
     assert not failed.evaluate("() => window.jupyterapp.commands.isEnabled('agent-nb:fix')")
 

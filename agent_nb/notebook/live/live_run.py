@@ -22,8 +22,9 @@ from agent_nb.engine.handle import Handle
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.notebook.notebook_tools.proposals import offer_fix
 from agent_nb.notebook.page.pages import store_of
-from agent_nb.notebook.retry_cells import fix_of, repeats, retry_cells
+from agent_nb.notebook.retry_cells import repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
 from agent_nb.pages.element_look import ElementRequest
 from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
@@ -307,7 +308,7 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
             numbers=run.answer_numbers,
             numbers_note=uncomputed_note(run),
-            fix=fix_of(run, self.failure),
+            fix=offer_fix(run, self.failure),
         )
         self.stream.finish(ready)
 

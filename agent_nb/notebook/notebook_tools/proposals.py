@@ -6,15 +6,23 @@ decision of any window counts.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from agent_nb._base.secrets import MASK, own_values
+from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.files.cell_changes import CellChange
+from agent_nb.notebook.failures import FailedCell, PlainCell
+from agent_nb.notebook.values.cells import mask_named
 from agent_nb.run.protocol import ChangeDecision
+from agent_nb.run.run import Run
 
 MOST_CHANGES = 2_000
 """Changes to keep for decisions. An older one is shown, and cannot be accepted."""
+
+_PYTHON = frozenset(("", "python", "py", "python3", "ipython", "ipython3"))
+"""Info strings of Python code blocks in Markdown."""
 
 
 @dataclass(slots=True)
@@ -35,8 +43,11 @@ class Proposals:
         self._by_id: dict[str, _Offered] = {}
 
     def offer(self, change: CellChange, above: Sequence[str] = ()) -> None:
-        """Offer a change, in place of the one with the same id."""
-        previous = self._by_id.pop(change.id, None)
+        """Offer a change, in place of the one with the same id. The same change keeps its decision."""
+        previous = self._by_id.get(change.id)
+        if previous and previous.change == change:
+            return
+        self._by_id.pop(change.id, None)
         self._by_id[change.id] = _Offered(change, above or (previous.above if previous else ()))
         for oldest in list(self._by_id)[:-MOST_CHANGES]:
             del self._by_id[oldest]
@@ -60,3 +71,30 @@ class Proposals:
 
 
 proposals = Proposals()
+
+
+def offer_fix(run: Run, failure: FailedCell | PlainCell | None) -> CellChange | None:
+    """Offer the last Python block of the answer in place of the failed cell, and return the change, masked.
+
+    None if there is no block, if it changes nothing, or if it has a mask in place of a secret.
+    """
+    if not isinstance(failure, FailedCell) or run.reason != "end_turn":
+        return None
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt().parse(run.text)
+    blocks = [token.content for token in tokens if token.type == "fence" and token.info.strip() in _PYTHON]
+    before, after = failure.source, blocks[-1].strip("\n") if blocks else ""
+    secrets = own_values()
+    if not after or after == before.rstrip() or MASK in mask_named(after, secrets):
+        return None
+    change = CellChange(
+        id=f"{run.id}-{run.variant}",
+        action="change",
+        cell_id=failure.cell_id,
+        number=0,
+        before=before,
+        after=showable_text(after),
+    )
+    proposals.offer(change)
+    return replace(change, before=showable_text(mask_named(before, secrets)))

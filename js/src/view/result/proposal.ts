@@ -9,6 +9,7 @@ import { printable } from "../../printable.ts";
 import type { Standing } from "../../proposal.ts";
 import * as proposal from "../../proposal.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { createInsertButton } from "../shared/cell-button.ts";
 import { createDiffTable, diffOf } from "../shared/diff-table.ts";
 
 export function createProposal(context: Context) {
@@ -37,7 +38,7 @@ export function createProposal(context: Context) {
 			note.hidden = why === "";
 			const some = why ? [] : changes.filter(isAcceptable);
 			const labels = [
-				...(some.length ? ["Accept all"] : []),
+				...(some.length > 1 ? ["Accept all"] : []),
 				...(some.some(proposal.isCode) ? ["Accept and run"] : []),
 				...(!why && context.run.presses.length ? ["Undo"] : []),
 			];
@@ -59,10 +60,14 @@ export function createProposal(context: Context) {
 function createCard(context: Context, change: CellChange, { decision, now, words }: Standing): HTMLElement {
 	const label = titleOf(change);
 	const acts: HTMLElement[] = [];
-	const isOpen = proposal.whyNot(context) === "" && decision === "open";
+	const why = proposal.whyNot(context);
+	const isOpen = why === "" && decision === "open";
 	if (isOpen && now === null)
 		acts.push(button("Accept", (press) => void proposal.accept(context, [change], press)));
 	if (isOpen) acts.push(button("Refuse", () => void proposal.refuse(context, change)));
+	const isLeft = isOpen ? now !== null : why === proposal.NO_EXTENSION;
+	if (isLeft && proposal.isCode(change))
+		acts.push(createInsertButton(context, isOpen ? "Insert below" : "Copy", change.after));
 	if (proposal.sourceNow(context, change) !== null)
 		acts.push(button("Show", () => void proposal.show(context, change)));
 	const title = h("div", null, h("h4", null, label), h("span", { class: "sub" }, words));

@@ -23,7 +23,6 @@ import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
 import { createNumbers } from "./answer-numbers.ts";
 import { createEnd } from "./end-card.ts";
-import { createFixCard } from "./fix-card.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow, lineCounts } from "./tool-row.ts";
@@ -46,7 +45,6 @@ export function createTimeline(context: Context): BodyView {
 	const suggestions = createSuggestions(context);
 	const end = createEnd(context);
 	const leftNames = createLeftNames(context);
-	const fix = createFixCard(context);
 	const typedAnswer = createTypedAnswer();
 	const waiting = createWaiting();
 	const markNumbers = createNumbers(context, log);
@@ -63,7 +61,6 @@ export function createTimeline(context: Context): BodyView {
 			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
 			log.classList.toggle("ended", ended);
 			if (leftNames.update(ended ? rows : [])) log.append(leftNames.element);
-			if (fix.update(snapshot)) log.append(fix.element);
 			place(log, typedAnswer.element, typedAnswer.update(snapshot));
 			place(log, suggestions.element, suggestions.update(snapshot));
 			place(log, end.element, end.update(snapshot));

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from agent_nb.notebook.failures import MAX_MESSAGE, Failures
-from agent_nb.notebook.retry_cells import fix_of
+from agent_nb.notebook.notebook_tools.proposals import offer_fix
 
 
 def prompt_of(shell, line: str = "%agent fix") -> str:
@@ -153,7 +153,7 @@ def test_the_demo_corrects_a_misspelt_name(shell):
     assert shell.run(f"%agent fix {number} --plain").ok
     run = shell.names["fix"]
     assert run.files == {}
-    fix = fix_of(run, shell.session.failures.find())
+    fix = offer_fix(run, shell.session.failures.find())
     assert (fix.before, fix.after) == ("print(totl + 1)  # totl", "print(total + 1)  # total")
 
 
@@ -193,4 +193,4 @@ def test_the_demo_says_what_a_model_would_get(shell, code, line, given):
     assert cell.ok, cell.stderr
     run = shell.names["mended"]
     assert f"A real model would get the cell (1 line), {given}" in run.text
-    assert fix_of(run, shell.session.failures.find() if "fix" in line else None) is None
+    assert offer_fix(run, shell.session.failures.find() if "fix" in line else None) is None

@@ -64,13 +64,14 @@ class OpenPage(Desk):
         cells = [row for row in rows if row["number"] in only or row.get("id") in only] if only else rows
         self.command("notebook", request_id=message["request_id"], cells=cells)
 
-    async def run(self, *calls, schema_only=False):
-        """A run that makes these calls of tools, one in a turn, as it is shown."""
+    async def run(self, *calls, schema_only=False, answer="Done.", failure=None):
+        """A run that makes these calls of tools, one in a turn, as it is shown. It fixes the `failure`."""
         tools = notebook_tools(self.session, schema_only=schema_only)
         turns = [[call(name, args)] for name, args in calls]
-        provider, data = ScriptedProvider([*turns, [text("Done.")]]), "schema" if schema_only else "all"
+        provider, data = ScriptedProvider([*turns, [text(answer)]]), "schema" if schema_only else "all"
         handle = Agent(provider, tools=tools).with_data(data).start("Do it.")
         shown = self.show(handle, "hero-1")
+        shown.failure = failure
         shown.announce_ready(await handle, None)
         return shown
 

@@ -9,6 +9,8 @@ from agent_nb._base.constants import CHANGE_TYPE
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import ToolFinished
 from agent_nb.demo.provider import DemoProvider
+from agent_nb.files.cell_changes import CellChange
+from agent_nb.notebook.failures import FailedCell
 from agent_nb.notebook.notebook_tools.proposals import Proposals
 from agent_nb.notebook.notebook_tools.tools import notebook_tools
 from agent_nb.run.run import Run
@@ -101,6 +103,34 @@ async def test_a_secret_of_the_cell_is_masked_in_the_run_and_written_as_it_is(pa
     answer = page.decide("accepted", change)
     assert answer["changes"][0]["after"] == "login('tiger-lily-42')\nprint(2)"
     assert answer["made"] == {"run": shown.id, "model": shown.result.model}
+
+
+async def test_a_fix_is_offered_like_any_change_and_masked_for_the_review(page, secret):
+    source = f"login('{secret}')\nprint(totl)"
+    answer = "The name was misspelt.\n```python\nlogin(key)\nprint(total)\n```"
+    failure = FailedCell(number=3, source=source, cell_id="mean", error="", message="", line=2)
+    shown = await page.run(answer=answer, failure=failure)
+    fix = page.sent[-1]["fix"]
+    assert (fix["cell_id"], fix["before"]) == ("mean", "login('•••')\nprint(totl)")
+    change = CellChange(**fix)
+    assert change.title == "The failed cell"
+    assert page.decide("refused", change)["ok"]
+    shown.announce_ready(shown.result, None)
+    assert "The failed cell has already been refused." in page.decide("accepted", change)["error"]
+    assert page.decide("open", change)["ok"]
+    written = page.decide("accepted", change)
+    assert written["changes"][0]["before"] == source
+    assert written["made"]["run"] == shown.id
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["No code.", "```\nprint(totl)\n```", "```\nlogin('•••')\n```", "```js\nlet a\n```", "```\n\n```"],
+)
+async def test_an_answer_without_a_new_cell_offers_no_fix(page, answer):
+    failure = FailedCell(number=3, source="print(totl)", cell_id="mean", error="", message="", line=1)
+    await page.run(answer=answer, failure=failure)
+    assert page.sent[-1]["fix"] is None
 
 
 async def test_the_first_decision_of_any_window_counts_and_its_window_can_take_it_back(page):
