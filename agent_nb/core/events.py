@@ -210,6 +210,9 @@ class ApprovalRequested(BaseEvent):
     """Whether the model wrote the call into its text. "Always" does not cover it."""
     can_try: bool = False
     """Whether the user may try the call in a copy of the kernel before answering."""
+    is_question: bool = False
+    """Whether the model asks the user a question: `args` are the `question` and the `choices`, and the note of the
+    decision is the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -148,9 +148,9 @@ class Options:
     tools: tuple[str, ...] = option(
         (),
         "-t --tool TOOL",
-        "Your own tool, by variable name, in addition to the file tools; `kernel` for those that read the"
-        " notebook's variables, `notebook` for those that read its cells and offer changes, `mcp:NAME` or"
-        " `mcp:NAME/TOOL` for those of an MCP server.",
+        "Your own tool, by variable name, in addition to the file tools; `ask_user` for questions to you, `kernel` for"
+        " those that read the notebook's variables, `notebook` for those that read its cells and offer changes,"
+        " `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
         label=str,
         grants=True,
     )

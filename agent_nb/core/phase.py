@@ -5,6 +5,7 @@ from typing import assert_never
 import agent_nb.core.events as ev
 
 WAITING = "waiting for approval, clock paused"
+ASKING = "waiting for your answer, clock paused"
 ON_YOUR_SERVER = "starting on your server"
 """The user's own server may process the first prompt for minutes before it responds."""
 
@@ -22,12 +23,12 @@ def phase_after(phase: str, event: ev.Event) -> str:
             return "writing"
         case ev.FileDelta(path=path):
             return f"writing {path or 'a file'}"
-        case ev.ToolRunning() if phase == WAITING:  # another call of the same turn
+        case ev.ToolRunning() if phase in (WAITING, ASKING):  # another call of the same turn
             return phase
         case ev.ToolStarted(title=title) | ev.ToolRunning(title=title):
             return f"running {title.removeprefix('run ')}"
-        case ev.ApprovalRequested():
-            return WAITING
+        case ev.ApprovalRequested(is_question=is_question):
+            return ASKING if is_question else WAITING
         case ev.ApprovalResolved():
             return "running tools"
         case ev.RunFinished(reason=reason):

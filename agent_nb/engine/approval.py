@@ -21,6 +21,7 @@ from agent_nb.providers.base import Clock
 from agent_nb.render.transcript import changes
 from agent_nb.tools import Tool, Toolbox, ToolContext
 from agent_nb.tools.base import no_hosts
+from agent_nb.tools.toolbox import sendable
 
 Mode = Literal["ask", "run", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
@@ -30,6 +31,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 MCP = "mcp:"
 Emit = Callable[..., Any]
 GO_ON = "Go on without it."
+ASSUME = "Decide yourself, and say what you assumed."
 REFUSALS: dict[str, str] = {
     "policy": "This tool is switched off for this run.",
     "function": "It was not approved.",
@@ -55,7 +57,11 @@ class ApprovalRules:
         return tool.approval == "ask" or self.rule_by_name(tool) is not None
 
     def rule(self, tool: Tool) -> Rule:
-        return self.rule_by_name(tool) or self.default
+        """The tool's rule. A question is asked unless a rule by name denies it or answers it with a function."""
+        named_rule = self.rule_by_name(tool)
+        if tool.is_question:
+            return named_rule if named_rule == "deny" or callable(named_rule) else "ask"
+        return named_rule or self.default
 
     def allows_whole_run(self, tool: Tool) -> bool:
         """Whether all the tool's calls in a run can be allowed at once; not if the floor is stricter."""
@@ -154,6 +160,8 @@ class Answer:
 class ApprovedCall:
     args: Json
     remarks: tuple[str, ...] = ()
+    answer: str = ""
+    """The user's answer to the call's question."""
 
 
 Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
@@ -172,8 +180,8 @@ class Consent:
     """Lock held while the user is asked about hosts, so that no other call asks about the same one."""
 
     def covers(self, request: ApprovalRequested) -> bool:
-        """Whether an "always" answer covers this request. It does not cover a call written as text."""
-        return not request.written and _covered(request, request.args) in self.calls
+        """Whether an "always" answer covers this request; never a question or a call written as text."""
+        return not (request.written or request.is_question) and _covered(request, request.args) in self.calls
 
     def always(self, request: ApprovalRequested, answer: Answer) -> None:
         """Approve later calls like this one, with the arguments that the user has seen."""
@@ -222,6 +230,8 @@ class Approvals:
         self, tool: Tool, call: ToolCall, args: Json, title: str, context: ToolContext
     ) -> ApprovedCall:
         """Return the arguments to run the tool with; raise `ToolError` if the call is denied."""
+        if tool.is_question:
+            return ApprovedCall(args, answer=await self._ask_question(tool, call, args, title))
         remarks: list[str] = []
         if self.rules.covers(tool):
             allows_whole_run = self.rules.allows_whole_run(tool) and not call.written
@@ -241,6 +251,15 @@ class Approvals:
         if hosts := await call_user_code("Reading the addresses", tool.fetches, args, context):
             remarks += await self._approve_hosts(call, args, hosts)
         return ApprovedCall(args, tuple(remarks))
+
+    async def _ask_question(self, tool: Tool, call: ToolCall, args: Json, title: str) -> str:
+        try:
+            answer = await self._approve(call, args, {"name": tool.name, "title": title, "is_question": True})
+        except ToolError as error:
+            answer = Answer(True, by="person" if isinstance(error, DeniedError) else "nobody")
+        if answer.note:
+            return answer.note
+        return f"{'Nobody is here' if answer.by == 'nobody' else 'The user did not answer'}. {ASSUME}"
 
     async def _approve_hosts(self, call: ToolCall, args: Json, hosts: Mapping[str, int]) -> list[str]:
         with self.hold():  # another variant may be waiting for the answer
@@ -283,6 +302,7 @@ class Approvals:
         try:
             with self.hold():
                 answer = await self._answer(rule, call, args, request)
+            answer = replace(answer, note=await sendable(answer.note.strip()))
             if answer.args == args or not question.get("schema"):  # only tool arguments can be edited
                 answer = replace(answer, args=None)
         except (asyncio.CancelledError, EndRun):

@@ -101,13 +101,13 @@ class ToolRunner:
                 call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
             remarks = "\n".join(approved.remarks)
             title = title_of(tool, approved.args, written=call.written)
-            output = await self._run_or_cached(event_id, tool, approved.args, title)
+            output = await self._run_or_cached(event_id, tool, approved, title)
         except ToolError as failure:
             error, output = failure, ToolOutput(text="", outputs=failure.outputs)
         except (asyncio.CancelledError, EndRun) as ending:
             output = replace(output, outputs=getattr(ending, "outputs", ()))
             waiting = event_id in self.approvals.unanswered
-            cut = ToolError(f"Stopped before it {'was approved' if waiting else 'ended'}.", code="STOPPED")
+            cut = ToolError(f"Stopped before it {'was answered' if waiting else 'ended'}.", code="STOPPED")
             self.settle(charge)
             self._finish(event_id, self.clock.now() - started, output, cut)
             raise
@@ -134,8 +134,11 @@ class ToolRunner:
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
         return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
 
-    async def _run_or_cached(self, event_id: str, tool: Tool, args: Json, title: str) -> ToolOutput:
+    async def _run_or_cached(
+        self, event_id: str, tool: Tool, approved: ApprovedCall, title: str
+    ) -> ToolOutput:
         """Run the tool, or return the cached output if the tool allows caching."""
+        args = approved.args
         key = self._cache_key(tool, args) if tool.cache else ""
         if key in self._cache:
             return self._cache[key]
@@ -147,6 +150,7 @@ class ToolRunner:
             show=lambda bundle: self.emit(ToolProgress, call_id=event_id, output=bundle),
             charge=self._charges[event_id],
             hosts=self.approvals.allowed_hosts(tool),
+            answer=approved.answer,
         )
         try:
             output = await self.toolbox.run(tool, args, context)

@@ -12,6 +12,7 @@ from agent_nb.engine.approval import Answer, nobody_to_ask
 from agent_nb.notebook.front_end import on_interrupt
 
 PROMPT = "Approve? yes, no, always, or a note that denies it: "
+ANSWER_PROMPT = "Your answer (a number picks a choice, nothing skips the question): "
 WRITTEN_PROMPT = "Approve? yes, no, or a note that denies it: "
 """For a call that the model wrote as text, which is never approved for good."""
 NO_INPUT = (EOFError, OSError, RuntimeError)
@@ -29,12 +30,17 @@ async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> A
     try:
         # While a cell runs, ipykernel's handler only notifies the event loop, which is blocked.
         with on_interrupt(signal.default_int_handler):
-            return read_answer(input(WRITTEN_PROMPT if request.written else PROMPT))  # noqa: ASYNC250 - see above
+            if request.is_question:
+                return picked(request, input(ANSWER_PROMPT))  # noqa: ASYNC250 - see above
+            return read_answer(input(WRITTEN_PROMPT if request.written else PROMPT))  # noqa: ASYNC250
     except NO_INPUT:
         raise nobody_to_ask() from None
 
 
 def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
+    if request.is_question:
+        lines = [request.args["question"], *(f"{n}. {text}" for n, text in enumerate(_choices(request), 1))]
+        return "\n    ".join([question_title(request, several=several), *map(_visible, lines)])
     text = "\n    ".join([question_title(request, several=several), *_arguments(request)])
     note = f"\n({MASK} is a masked value. The call runs with the value itself.)"
     return text + note if MASK in text else text
@@ -42,7 +48,19 @@ def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
 
 def question_title(request: ApprovalRequested, *, several: bool = False) -> str:
     variant = f"Variant {request.variant + 1}: " if several else ""
-    return _visible(f"{variant}approval needed for {request.title} ({request.name})").replace("\n", " ")
+    title = f"approval needed for {request.title} ({request.name})"
+    return _visible(variant + ("the model asks" if request.is_question else title)).replace("\n", " ")
+
+
+def _choices(request: ApprovalRequested) -> list[str]:
+    return list(request.args.get("choices", ()))
+
+
+def picked(request: ApprovalRequested, line: str) -> Answer:
+    """The answer to a question: the choice with this number, or the text. An empty line is no answer."""
+    choices = dict(enumerate(_choices(request), 1))
+    text = choices.get(int(line), line) if line.strip().isdecimal() else line
+    return Answer(bool(text.strip()), text)
 
 
 def _visible(text: str) -> str:

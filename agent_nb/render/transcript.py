@@ -115,6 +115,8 @@ class ToolRow(LineRow):
     """The user's message to the model when asked for approval."""
     decision: str = ""
     """Who approved the call, and what they changed; empty without approval or if the detail contains it."""
+    is_question: bool = False
+    """Whether it asked the user a question: the detail is then the answer."""
     is_call: bool = True
     """False for a call that turned out to be part of a text."""
 
@@ -125,6 +127,8 @@ class ToolRow(LineRow):
 
     @property
     def remarks(self) -> str:
+        if self.is_question:
+            return ""
         note = f"note to the model: “{self.note}”" if self.note and self.state != "stopped" else ""
         return "; ".join(filter(None, (self.decision, note)))
 
@@ -256,7 +260,9 @@ class Transcript:
                 result = {"detail": summary, "hint": hint, "seconds": seconds, "outputs": outputs}
                 result |= {"state": state_of(event), "is_call": event.code != "NOT_A_CALL"}
                 return self._change(call_id, **result)
-            case ev.ToolProgress() | ev.ApprovalRequested():
+            case ev.ApprovalRequested(call_id=call_id, is_question=is_question):
+                self._change(call_id, is_question=is_question)
+            case ev.ToolProgress():
                 pass
             case _:
                 assert_never(event)

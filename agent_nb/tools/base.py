@@ -176,6 +176,8 @@ class ToolContext:
     """Seconds until the run's time limit."""
     branch: "Branch | None" = None
     """The copy of the kernel that the run's kernel tools work in; None if they work in the session."""
+    answer: str = ""
+    """For a question to the user: the answer, or a sentence that says why there is none."""
 
 
 class Branch(Protocol):
@@ -272,6 +274,8 @@ class Tool:
     fetches: Callable[[Json, ToolContext], Mapping[str, int]] = field(default=no_hosts)
     """The number of images that a call fetches, by host. The user is asked once about each host."""
     approval: Approval = "never"
+    is_question: bool = False
+    """Whether a call asks the user a question. It runs with the answer in `context.answer`."""
     identical_only: bool = False
     """Whether "always" covers only calls with the same arguments, as for code and shell commands."""
     allows_whole_run: bool = False

@@ -190,11 +190,16 @@ class Toolbox:
         except ToolError as error:
             error.message, error.hint = await masked(error.message), await masked(error.hint)
             raise
-        return replace(output, text=_truncate(whole_text(await masked(output.text))))
+        return replace(output, text=await sendable(output.text))
 
     def _unknown(self, name: str) -> ToolError:
         hint = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
         return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint)
+
+
+async def sendable(text: str) -> str:
+    """The text as a model may get it: masked and truncated."""
+    return _truncate(whole_text(await masked(text)))
 
 
 async def masked(text: str) -> str:

@@ -115,6 +115,13 @@ def take_approval(page: Page, lab: Lab) -> None:
     page.get_by_role("button", name="Stop", exact=True).first.click()
 
 
+def take_question(page: Page, lab: Lab) -> None:
+    open_cells(page, lab, "question", "%%agent tea -t ask_user\nA page about tea")
+    expect(page.get_by_role("button", name="Few words")).to_be_visible(timeout=90_000)
+    shoot(page, "question", 1)
+    page.get_by_role("button", name="Stop", exact=True).first.click()
+
+
 def take_fix(page: Page, lab: Lab) -> None:
     open_cells(page, lab, "fix", "total = 41", "print(totl + 1)")
     page.get_by_role("button", name="Fix with agent").click()
@@ -219,6 +226,7 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
     "point": take_point,
     "variants": take_variants,
     "approval": take_approval,
+    "question": take_question,
     "fix": take_fix,
     "ask": take_ask,
     "replay": take_replay,

@@ -226,6 +226,19 @@ const QUESTIONS = {
 		],
 	},
 	"two questions": { events: [...started(), ...ask("c1", CODE), ...ask("c2", { city: "Lyon" })] },
+	"a question from the model": {
+		events: [
+			...started(),
+			...ask(
+				"c1",
+				{
+					question: `Which of these two tables is the newer one? ${WORDS}`,
+					choices: ["orders", WORDS, LONG],
+				},
+				{ is_question: true, description: "", schema: {} },
+			),
+		],
+	},
 	"a question being edited": { events: [...started(), ...ask("c1", CODE)], press: [["button", "Edit"]] },
 	"an answered question": {
 		events: [

@@ -148,6 +148,7 @@ export interface ApprovalRequested extends BaseEvent {
 	allows_whole_run: boolean;
 	written: boolean;
 	can_try: boolean;
+	is_question: boolean;
 }
 
 export interface ApprovalResolved extends BaseEvent {

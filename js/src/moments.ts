@@ -85,9 +85,11 @@ function toMoments(tape: Tape): Moment[] {
 class Calls {
 	readonly #names = new Map<string, string>();
 	readonly #titles = new Map<string, string>();
+	readonly questions = new Set<string>();
 
 	note(event: Event): void {
 		if ("title" in event && "call_id" in event) this.#titles.set(event.call_id, event.title);
+		if (event.type === "approval_requested" && event.is_question) this.questions.add(event.call_id);
 		if (event.type === "tool_started") this.#names.set(event.call_id, event.name);
 	}
 
@@ -150,8 +152,13 @@ function describeTool(event: CallEvent, calls: Calls): Description | null {
 				kind: "model",
 			};
 		case "approval_requested":
-			return { key: `ask ${call_id}`, label: `approval needed: ${title}`, kind: "tool" };
+			return {
+				key: `ask ${call_id}`,
+				label: event.is_question ? "the model asks you" : `approval needed: ${title}`,
+				kind: "tool",
+			};
 		case "approval_resolved":
+			if (calls.questions.has(call_id)) return null;
 			return { key: `answer ${call_id}`, label: decisionText(event), kind: "tool" };
 		case "tool_running":
 		case "tool_progress":

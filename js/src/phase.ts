@@ -9,6 +9,7 @@ export interface Phase {
 }
 
 const WAITING: Phase = { activity: "waiting", subject: "for approval, clock paused" };
+const ASKING: Phase = { activity: "waiting", subject: "for your answer, clock paused" };
 
 export const STARTING: Phase = { activity: "starting" };
 export const THINKING: Phase = { activity: "thinking" };
@@ -43,9 +44,9 @@ export function callPhase(phase: Phase, event: Event): Phase {
 		case "tool_started":
 			return running(event.title);
 		case "tool_running":
-			return phase === WAITING ? phase : running(event.title); // another call of the turn may be waiting
+			return phase === WAITING || phase === ASKING ? phase : running(event.title); // another call of the turn may be waiting
 		case "approval_requested":
-			return WAITING;
+			return event.is_question ? ASKING : WAITING;
 		case "approval_resolved":
 			return running("tools");
 		default:

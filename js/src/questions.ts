@@ -37,13 +37,18 @@ export function schemaOf({ request }: ToolRow): Json {
 	return request?.schema ?? {};
 }
 
+/** Whether the model asks the user something, instead of for an approval. */
+export function isQuestion({ request }: ToolRow): boolean {
+	return request?.is_question === true;
+}
+
 export function canEdit(row: ToolRow): boolean {
 	return Object.keys(schemaOf(row)).length > 0;
 }
 
 /** The number of open questions that one answer may approve: identical calls of one tool, but never code. */
 export function countAlike(questions: readonly Question[], { name, args, request }: ToolRow): number {
-	if (request?.identical_only) return 1;
+	if (request?.identical_only || request?.is_question) return 1;
 	return questions.filter(({ row }) => row.name === name && sameJson(row.args, args)).length;
 }
 

@@ -369,3 +369,67 @@ test("a second question with the same title is announced", async () => {
 	await soon();
 	expect(announced).toEqual(["", "Approval needed: run shell"]);
 });
+
+describe("a question from the model", () => {
+	const args = { question: "Which <b>colour</b>?", choices: ["blue", "red\u001b", "x".repeat(200)] };
+	const request = {
+		type: "approval_requested",
+		call_id: "a",
+		name: "ask_user",
+		title: "ask: Which?",
+	} as const;
+	const asked = (more: object = {}) => [
+		tool("a", "ask: Which?"),
+		{ ...request, args, is_question: true, ...more } as const,
+	];
+	const answers = () => [...kernel.commands("approve"), ...kernel.commands("deny")];
+	const key = (name: string, target = find(".anb-note-input")) =>
+		target.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+
+	async function show(more: object = {}): Promise<void> {
+		kernel.batch(1, script(started, turn, ...asked(more)));
+		await still();
+	}
+
+	test("is shown as text, with a button for each choice", async () => {
+		await show();
+		expect(find(".anb-card h4").textContent).toBe("The model asks");
+		expect(find(".anb-card .question").textContent).toBe("Which <b>colour</b>?");
+		const choices = [...shadow().querySelectorAll(".choice")].map((button) => button.textContent);
+		expect(choices).toEqual(["blue", "red<U+001B>", "x".repeat(200)]);
+	});
+
+	test.each([
+		["a choice", () => find(".choice").click(), { command: "approve", note: "blue" }],
+		["Enter in the field", () => key("Enter"), { command: "approve", note: "green" }],
+		["Send", () => find(".anb-acts .primary").click(), { command: "approve", note: "green" }],
+		["Skip", () => find(".anb-acts .primary + .anb-btn").click(), { command: "deny" }],
+	])("is answered by %s", async (_, press, answer) => {
+		await show();
+		(find(".anb-note-input") as HTMLInputElement).value = "green";
+		press();
+		await soon();
+		expect(answers()).toMatchObject([{ call_id: "a", ...answer }]);
+	});
+
+	test("takes neither a letter nor an empty field for an answer", async () => {
+		await show();
+		key("y", find(".anb-card.ask"));
+		key("n", find(".anb-card.ask"));
+		find(".anb-acts .primary").click();
+		expect(answers()).toEqual([]);
+	});
+
+	test("in a damaged file breaks nothing", async () => {
+		await show({ args: { choices: { length: 3 } } });
+		expect(shadow().querySelectorAll(".choice")).toHaveLength(0);
+	});
+
+	test("leaves its answer in the transcript", async () => {
+		const resolved = { type: "approval_resolved", call_id: "a", approved: true, note: "blue" } as const;
+		kernel.batch(1, script(started, turn, ...asked(), resolved, done({ call_id: "a", summary: "blue" })));
+		await soon();
+		expect(find(".anb-detail").textContent).toMatch(/^blue/);
+		expect(find(".anb-detail").textContent).not.toContain("approved");
+	});
+});

@@ -341,8 +341,8 @@ async def test_the_end_of_the_run_denies_every_open_question_and_says_so(reason)
         (resolved,) = of(variant, ApprovalResolved)
         assert (variant.reason, resolved.approved, resolved.by) == (reason, False, "stopped")
         assert resolved.executed is None
-        assert [event.summary for event in of(variant, ToolFinished)] == ["Stopped before it was approved."]
-        assert variant.tool_uses[0].result.text == "Stopped before it was approved."
+        assert [event.summary for event in of(variant, ToolFinished)] == ["Stopped before it was answered."]
+        assert variant.tool_uses[0].result.text == "Stopped before it was answered."
 
 
 def save(*sources: str):

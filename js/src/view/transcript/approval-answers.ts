@@ -1,7 +1,7 @@
 // The controls that answer a question: the note to the model, the buttons, and their keys.
 
 import { h, listen, setAttribute, setText, showText } from "../../dom.ts";
-import { type AnswerDraft, canEdit } from "../../questions.ts";
+import { type AnswerDraft, canEdit, isQuestion } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 
 export type Action =
@@ -36,17 +36,22 @@ const BUTTONS: readonly AnswerButton[] = [
 /** The key that approves while letters are text. */
 const CHORD = /Mac|iP/.test(navigator.platform) ? "⌘Enter" : "Ctrl+Enter";
 
+/** The label of the field, its placeholder, and what Enter does in it. */
+const FIELD_TEXTS = {
+	approval: [
+		"Note to the model",
+		"Note to the model (optional)",
+		`Enter denies and sends the note, ${CHORD} approves.`,
+	],
+	question: ["Your answer", "Your answer", "Enter sends it."],
+} as const;
+
 type Act = (action: Action, byKey: boolean) => void;
 
 export function createAnswer(act: Act, signal: AbortSignal) {
-	const note = h("input", {
-		class: "anb-note-input",
-		type: "text",
-		"aria-label": "Note to the model",
-		placeholder: "Note to the model (optional)",
-	});
+	const note = h("input", { class: "anb-note-input", type: "text" });
 	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
-	const enter = h("p", { class: "anb-cap enter" }, `Enter denies and sends the note, ${CHORD} approves.`);
+	const enter = h("p", { class: "anb-cap enter" });
 	const buttons = BUTTONS.map((button) => createButton(button, act, signal));
 	const parts = [note, enter, ...buttons.map((button) => button.element), hint];
 	const element = h("div", { class: "anb-acts ask" }, ...parts);
@@ -66,12 +71,16 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 			buttons.some((button) => button.action === action && !button.element.hidden),
 		/** `alike` is the number of questions that "together" would approve. */
 		update(row: ToolRow, draft: AnswerDraft, alike: number) {
+			const [label, placeholder, hint] = FIELD_TEXTS[isQuestion(row) ? "question" : "approval"];
+			setAttribute(note, "aria-label", label);
+			setAttribute(note, "placeholder", placeholder);
+			setText(enter, hint);
 			const labels = {
 				...labelsOf(row, isChanged(draft), alike),
 				all: draft.seen ? "" : "Show all",
 				try: row.request?.can_try ? tryLabel(draft) : "",
 			};
-			for (const button of buttons) button.update(labels[button.action] ?? "", draft.editing);
+			for (const button of buttons) button.update(labels[button.action] ?? "", isTyped(row, draft));
 		},
 	};
 }
@@ -82,6 +91,7 @@ function isChanged({ args, problems }: AnswerDraft): boolean {
 
 /** An action without a label is hidden: an edited call is approved alone and once. */
 function labelsOf(row: ToolRow, changed: boolean, alike: number): Partial<Record<Action, string>> {
+	if (isQuestion(row)) return { approve: "Send", deny: "Skip" };
 	if (changed) return { approve: "Approve with changes", deny: "Deny", undo: "Undo changes" };
 	return {
 		approve: "Approve",
@@ -110,10 +120,10 @@ function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, s
 	return {
 		action,
 		element,
-		update(text: string, editing: boolean) {
+		update(text: string, typed: boolean) {
 			element.hidden = text === "";
 			setText(label, text);
-			const [shown, pressed] = editing ? [action === "approve" && CHORD, "Control+Enter"] : [key, shortcut];
+			const [shown, pressed] = typed ? [action === "approve" && CHORD, "Control+Enter"] : [key, shortcut];
 			badge.hidden = !shown;
 			setText(badge, shown || "");
 			setAttribute(element, "aria-keyshortcuts", shown ? (pressed ?? null) : null);
@@ -121,15 +131,23 @@ function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, s
 	};
 }
 
-/** The action of a key in the card. In the note, and while the call is edited, letters are text. */
-export function actionFor(event: KeyboardEvent, note: HTMLInputElement, editing: boolean): Action | null {
+/** Whether letters are text, not keys: while the call is edited, and in a question. */
+export function isTyped(row: ToolRow, { editing }: AnswerDraft): boolean {
+	return editing || isQuestion(row);
+}
+
+/** The action of a key in the card. In the note letters are text, and Enter does what `enter` says. */
+export function actionFor(
+	event: KeyboardEvent,
+	note: HTMLInputElement,
+	{ typed, enter }: { typed: boolean; enter: Action },
+): Action | null {
 	const { key, shiftKey, target } = event;
-	const typing = editing || target === note;
+	const typing = typed || target === note;
 	if (typing && key === "Enter" && (event.ctrlKey || event.metaKey)) return "approve";
 	if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return null;
 	if (key === "Escape") return "leave";
-	// Enter must not approve by accident: it denies with the note.
-	if (target === note) return key === "Enter" && note.value.trim() ? "deny" : null;
+	if (target === note) return key === "Enter" && note.value.trim() ? enter : null;
 	if (typing) return null;
 	switch (key.toLowerCase()) {
 		case "y":

@@ -9,6 +9,7 @@ import {
 	askedAt,
 	canEdit,
 	countAlike,
+	isQuestion,
 	type Question,
 	questionKey,
 	questionsOf,
@@ -17,7 +18,7 @@ import {
 } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
-import { type Action, actionFor, createAnswer } from "./approval-answers.ts";
+import { type Action, actionFor, createAnswer, isTyped } from "./approval-answers.ts";
 import { createArguments, createChange } from "./arguments.ts";
 import { createForm, type Form } from "./form.ts";
 import { ANSWER_KEY } from "./reminder.ts";
@@ -49,7 +50,10 @@ export class Approval {
 		this.#context = context;
 		this.#variant = context.choices.variant;
 		this.#row = row;
-		this.#call = createCall(() => this.#dropTrial());
+		this.#call = createCall(
+			() => this.#dropTrial(),
+			(choice, byKey) => this.#choose(choice, byKey),
+		);
 		this.#trial = createTrial(context);
 		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
 		const { element } = this.#answer;
@@ -96,6 +100,7 @@ export class Approval {
 			this.#drawAnswer();
 		}
 		this.#answer.element.hidden = !this.#mayAnswer;
+		this.#call.offer(this.#mayAnswer);
 		this.#head.offer(this.#mayAnswer, canEdit(this.#row), this.#draft.editing);
 		if (choices.question !== this.#key) return;
 		choices.question = null;
@@ -125,14 +130,15 @@ export class Approval {
 		this.#answer.setHint("");
 		const title = printable(row.title);
 		const [description] = printable(row.request?.description ?? "").split("\n\n", 1);
-		this.#head.ask(title, description ? withCode(description) : [asksFirst(row)]);
-		this.element.setAttribute("aria-label", `Allow ${title}?`);
+		const heading = isQuestion(row) ? "The model asks" : `Allow “${title}”?`;
+		this.#head.ask(heading, description ? withCode(description) : subtitleOf(row));
+		this.element.setAttribute("aria-label", heading);
 		this.element.dataset.question = this.#key;
 		this.#draw();
 		this.#placed = false;
 		this.element.classList.remove("all");
 		this.#stillness.watch();
-		if (!choices.replay) announce(`Approval needed: ${title}`);
+		if (!choices.replay) announce(isQuestion(row) ? `The model asks: ${title}` : `Approval needed: ${title}`);
 		requestAnimationFrame(() => {
 			scrollToCard(this.element, this.#call.element);
 			this.element.classList.toggle("long", !isEndInView(this.#call.element, this.#answer.element));
@@ -159,7 +165,7 @@ export class Approval {
 	#draw(): void {
 		this.#call.draw(this.#row, this.#draft);
 		// In the form's fields letters are text, not shortcuts.
-		this.element.setAttribute(LETTERS, this.#draft.editing ? "Ctrl+Enter" : "y n e t");
+		this.element.setAttribute(LETTERS, isTyped(this.#row, this.#draft) ? "Ctrl+Enter" : "y n e t");
 		this.#drawAnswer();
 		this.#context.redraw();
 	}
@@ -170,7 +176,10 @@ export class Approval {
 	}
 
 	#onKey(event: KeyboardEvent): void {
-		const action = actionFor(event, this.#answer.note, this.#draft.editing);
+		const typed = isTyped(this.#row, this.#draft);
+		// Enter must not approve by accident: it denies with the note.
+		const enter = isQuestion(this.#row) ? "approve" : "deny";
+		const action = actionFor(event, this.#answer.note, { typed, enter });
 		if (!action) return;
 		event.preventDefault();
 		event.stopPropagation();
@@ -255,6 +264,11 @@ export class Approval {
 		this.#drawAnswer();
 	}
 
+	#choose(choice: string, byKey: boolean): void {
+		this.#draft.note = this.#answer.note.value = choice;
+		this.#act("approve", byKey);
+	}
+
 	#command(name: "approve" | "deny" | "try", fields: object): ReturnType<Context["run"]["command"]> {
 		const { call_id } = this.#row;
 		return this.#context.run.command(name, { variant: this.#variant, call_id, ...fields });
@@ -268,6 +282,10 @@ export class Approval {
 			return;
 		}
 		const deny = action === "deny";
+		if (isQuestion(this.#row) && !deny && !note) {
+			moveFocus(this.#answer.note);
+			return;
+		}
 		const fields = {
 			...((deny || note) && { note }),
 			...(!deny && args && { args }),
@@ -306,8 +324,9 @@ function isScope(action: Action): boolean {
 	return action === "always" || action === "together" || action === "run";
 }
 
-function asksFirst({ name }: ToolRow): HTMLElement {
-	return h("span", null, h("code", null, printable(name)), " asks before it runs.");
+function subtitleOf(row: ToolRow): Node[] {
+	if (isQuestion(row)) return withCode("Your answer goes to the model. The clock is paused.");
+	return [h("span", null, h("code", null, printable(row.name)), " asks before it runs.")];
 }
 
 /** Scrolls to the card without taking the focus: the user may be typing elsewhere. */
@@ -346,7 +365,7 @@ function createCardHead(edit: () => void, next: () => void) {
 	return {
 		element: h("header", null, h("div", null, heading, sub), acts),
 		ask(title: string, description: readonly Node[]) {
-			heading.replaceChildren(...withCode(`Allow “${title}”?`));
+			heading.replaceChildren(...withCode(title));
 			sub.replaceChildren(...description);
 		},
 		/** The position is 0-based. */
@@ -365,15 +384,29 @@ function createCardHead(edit: () => void, next: () => void) {
 	};
 }
 
-/** `changed` is called after each change to a field. */
-function createCall(changed: () => void) {
+/** `changed` is called after each change to a field, `choose` when a choice of a question is pressed. */
+function createCall(changed: () => void, choose: (choice: string, byKey: boolean) => void) {
 	const element = h("div", { class: "in" });
 	const changes = createChanges();
+	let choices: HTMLButtonElement[] = [];
+
+	function drawQuestion({ args }: ToolRow): void {
+		const texts = Array.isArray(args?.choices) ? args.choices.map(String) : [];
+		choices = texts.map((text) =>
+			h(
+				"button",
+				{ class: "anb-btn choice", onclick: ({ detail }) => choose(text, detail === 0) },
+				printable(text),
+			),
+		);
+		element.replaceChildren(h("p", { class: "question" }, printable(String(args?.question))), ...choices);
+	}
 
 	function draw(row: ToolRow, draft: AnswerDraft): void {
 		const { form, editing, args } = draft;
 		const proposed = row.args ?? {};
-		if (form && editing) {
+		if (isQuestion(row)) drawQuestion(row);
+		else if (form && editing) {
 			form.onChange = (next, problems) => {
 				Object.assign(draft, { args: next, problems });
 				changes.update(proposed, next);
@@ -384,7 +417,11 @@ function createCall(changed: () => void) {
 		} else element.replaceChildren(...createArguments(proposed, args ?? proposed, schemaOf(row)));
 	}
 
-	return { element, draw };
+	function offer(answers: boolean): void {
+		for (const choice of choices) choice.disabled = !answers;
+	}
+
+	return { element, draw, offer };
 }
 
 /** A fold with the differences from the proposal, while the user edits. */

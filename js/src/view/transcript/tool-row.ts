@@ -6,6 +6,7 @@ import { bytes, plural, seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { changedNames, readable } from "../../json.ts";
 import { printable } from "../../printable.ts";
+import { isQuestion } from "../../questions.ts";
 import { type ToolRow, type ToolStatus, textOf } from "../../state.ts";
 import { decisionText } from "../../tool-call.ts";
 import { type Context, follow, type Snapshot, STOP_HINT, type Ticking } from "../context.ts";
@@ -290,7 +291,7 @@ function captionOf({ answer }: ToolRow): string {
 /** The user's decision, with the note to the model and the edited arguments. */
 function answerOf(row: ToolRow): Node[] {
 	const { answer, args } = row;
-	if (!answer) return [];
+	if (!answer || isQuestion(row)) return []; // the answer to a question is its result
 	const proposed = answer.proposed ?? args ?? {};
 	const changes = changedNames(proposed, args ?? {});
 	const decision = row.status === "denied" ? "" : captionOf(row);
@@ -318,7 +319,7 @@ function argumentsOf(row: ToolRow): Node[] {
 /** The line below an output of a run that sends no values: the model has not seen it, with a button to share it. */
 function createHeldBack(context: Context, row: ToolRow): Node[] {
 	const { run, choices, signal, notify } = context;
-	if (currentState(context).settings.data !== "schema" || row.change) return [];
+	if (currentState(context).settings.data !== "schema" || row.change || isQuestion(row)) return [];
 	const line = h("p", { class: "anb-cap" }, "Only you see this. The model got names, types and shapes.");
 	if (!run.busy || choices.replay) return [line];
 	const button = h("button", { class: "anb-btn sm" }, "Show the model");

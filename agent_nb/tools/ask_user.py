@@ -1,0 +1,45 @@
+"""The tool with which a model asks the user: `-t ask_user`. The engine asks, and the tool gets the answer."""
+
+from agent_nb._base.wire import Json
+from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.schema import described, tool_spec
+
+LONGEST_LINE = 160
+"""Maximum characters of an answer that is shown on the line of the call."""
+
+
+async def _answer(args: Json, context: ToolContext) -> ToolOutput:
+    answer = context.answer
+    is_long = len(answer) > LONGEST_LINE or "\n" in answer
+    return ToolOutput(
+        text=answer,
+        outputs=({"text/plain": answer},) if is_long else (),
+        schema=(answer,),  # the user typed it for the model
+    )
+
+
+def _title(args: Json) -> str:
+    return f"ask: {' '.join(args['question'].split())}" if args else "ask you"
+
+
+ASK_USER = Tool(
+    spec=tool_spec(
+        "ask_user",
+        "Ask the user one question and wait for the answer. Use it only if the answer changes what you do and you"
+        " cannot find it out yourself. The user can pick a choice or type something else.",
+        {
+            "question": described("string", "One short question.", minLength=1, maxLength=2000),
+            "choices": described(
+                "array",
+                "Up to 12 short answers to choose from; empty if there are none.",
+                maxItems=12,
+                items={"type": "string", "minLength": 1, "maxLength": 200},
+            ),
+        },
+        required=("question",),
+    ),
+    run=_answer,
+    title=_title,
+    is_question=True,
+    packaged=True,
+)
