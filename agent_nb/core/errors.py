@@ -1,6 +1,7 @@
 """The exceptions of this package. Their messages state the problem and the remedy."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Literal
 
 ToolErrorCode = Literal[
@@ -75,8 +76,9 @@ class ToolError(AgentError):
         """The line of the model's code that raised it."""
 
     def with_hint(self, text: str) -> "ToolError":
-        hint = " ".join(filter(None, (self.hint, text)))
-        return ToolError(self.message, code=self.code, hint=hint, outputs=self.outputs, summary=self.summary)
+        error = copy(self)
+        error.hint = " ".join(filter(None, (self.hint, text)))
+        return error
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()

@@ -67,12 +67,7 @@ class _BaseCode:
                 await self._branch.call(CODE_TOOL, {"code": code}, context)
             except ToolError as error:
                 place = f"Call {number} of {total}: " if total > 1 else ""
-                raise ToolError(
-                    place + error.message,
-                    code=error.code,
-                    hint=error.hint,
-                    outputs=error.outputs,
-                    summary=place + error.summary,
-                ) from None
+                error.message, error.summary = place + error.message, place + error.summary
+                raise
             self.done.append(code)
         return ToolOutput(text=f"{plural(total, 'call')} ran again")

@@ -2,18 +2,14 @@
 
 import pytest
 
-from tests.support.kernels import start_kernel
-from tests.support.live_page import Page
 from tests.support.wire import Call, Say, reply
 
 BRANCH = "-m openai:gpt-6.1-sol -t kernel"
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, vendor):
-    with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
-        kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
-        yield Page(kernel)
+@pytest.fixture(scope="module", autouse=True)
+def patient(kernel):
+    kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
 
 
 @pytest.fixture

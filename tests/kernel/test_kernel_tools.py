@@ -1,29 +1,15 @@
 """`run_python` on a real kernel: what the code prints, what it does to names, and how it is stopped."""
 
 import json
-import os
 
 import pytest
 
-from tests.support.kernels import PATIENCE, start_kernel
+from tests.support.kernels import PATIENCE
 from tests.support.live_page import Page
 from tests.support.wire import Call, Say, WireServer, reply
 
 MODEL = "-m openai:gpt-6.1-sol -t kernel"
 NAMES = "application/vnd.agent-nb.names+json"
-
-
-@pytest.fixture(scope="module")
-def page(tmp_path_factory, vendor):
-    os.environ.pop("PYTEST_CURRENT_TEST", None)  # with it, ipykernel does not read what processes write
-    with start_kernel(tmp_path_factory.mktemp("kernel"), **vendor) as kernel:
-        yield Page(kernel)
-
-
-def live_text(page: Page) -> str:
-    """What the card shows while the code runs."""
-    outputs = [event.get("output") or {} for event in page.of("tool_progress")]
-    return "".join(output.get("text/plain", "") for output in outputs)
 
 
 class Ran:
@@ -55,32 +41,40 @@ def run(page, server):
     return lambda code, options="--approve auto": Ran(page, server, code, options).end()
 
 
-def test_output_goes_to_the_card_and_nowhere_else(page, run):
-    page.kernel.run("_ = 1; df = None; import matplotlib.pyplot as plt")
-    ran = run(
+@pytest.fixture(params=[" --branch", ""])
+def run_anywhere(page, server, request):
+    """Runs code in a branch, and in the session."""
+    return lambda code: Ran(page, server, code, f"--approve auto{request.param}").end()
+
+
+def test_output_goes_to_the_card_and_nowhere_else(page, run_anywhere):
+    page.kernel.run("_ = 1; df = None; import matplotlib.pyplot as plt, logging; logging.basicConfig()")
+    ran = run_anywhere(
         "import sys, asyncio\n"
         "class Table:\n    def _repr_html_(self): return '<table></table>'\n"
-        "df = Table()\nprint('printed')\nprint('warned', file=sys.stderr)\n"
+        "df = Table()\nprint('printed')\nprint('warned', file=sys.stderr)\nlogging.warning('logged')\n"
         "await asyncio.sleep(0)\nasync def late(): print('from a task')\n"
         "await asyncio.create_task(late())\nimport threading\n"
         "t = threading.Thread(target=print, args=('from a thread',)); t.start(); t.join()\n"
-        "import os; _status = os.system('echo from a process')\n!echo from a shell\n"
+        "import os; _status = os.system('echo from a process')\n!echo from a shell\n%time 1\n"
         "display(df)\nplt.plot([1, 2])\ndf"
     )
     assert ran.finished["ok"], ran.finished["summary"]
-    for line in ("printed", "warned", "from a task", "from a thread", "from a process", "from a shell"):
+    sources = ("a task", "a thread", "a process", "a shell")
+    for line in ("printed", "warned", "logged", "Wall time", *(f"from {source}" for source in sources)):
         assert line in ran.shown
     assert [sorted(bundle) for bundle in ran.outputs if "text/html" in bundle] == [
         ["text/html", "text/plain"]
     ] * 2
     assert any("image/png" in bundle for bundle in ran.outputs)
-    assert "printed\nwarned\n" in live_text(page)
+    assert "printed\nwarned\n" in page.live_text()
     assert page.streams == {}
     assert len(page.displays) == 1
     assert page.kernel.value("(_, 'df' in In[-2])") == "(1, False)"
     assert page.kernel.value("len(ran.tool_uses[0].result.images)") == "1"
     assert ran.names["changed"] == ["df"]
     assert {"t", "late"} <= set(ran.names["bound"])
+    assert page.kernel.value("'late' in globals()") == str("undo" in ran.names)
     assert "plt.plot" in ran.names["code"]
 
 
@@ -133,8 +127,8 @@ def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, server, 
     seen = tmp_path / "seen"
     wait = f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"
     ran = Ran(page, server, f"import pathlib, time\nprint('begun')\n{wait}\nprint('ended')")
-    page.pump(lambda: "begun" in live_text(page))
-    assert "ended" not in live_text(page)
+    page.pump(lambda: "begun" in page.live_text())
+    assert "ended" not in page.live_text()
     seen.touch()
     assert ran.end().shown == "begun\nended\n"
 
@@ -192,7 +186,7 @@ def test_the_time_of_the_run_bounds_its_code(page, server):
 @pytest.mark.parametrize("wait", ["while True: pass", "await asyncio.sleep(1000)"])
 def test_an_interrupt_stops_the_code_and_the_run(page, server, wait):
     ran = Ran(page, server, f"import asyncio\nbegun = object()\nprint('begun')\n{wait}")
-    page.pump(lambda: "begun" in live_text(page))
+    page.pump(lambda: "begun" in page.live_text())
     page.kernel.interrupt()
     ran.end()
     assert ran.finished["code"] == "STOPPED"
@@ -215,8 +209,8 @@ def test_an_interrupt_stops_the_code_and_the_run(page, server, wait):
         ("class Bad:\n    def __repr__(self): raise OSError('no repr')\nBad()", ""),
     ],
 )
-def test_failures_come_back_short(run, code, part):
-    ran = run(code)
+def test_failures_come_back_short(run_anywhere, code, part):
+    ran = run_anywhere(code)
     assert part in ran.finished["summary"]
     assert ran.finished["ok"] is (part == "")
     assert "kernel_tools" not in ran.text

@@ -1,11 +1,7 @@
 """Try it on a real kernel: code runs in a copy before it is approved, for the user alone."""
 
-import os
-
 import pytest
 
-from tests.support.kernels import start_kernel
-from tests.support.live_page import Page
 from tests.support.processes import ended
 from tests.support.waiting import wait_for
 from tests.support.wire import Call, Say, reply
@@ -27,17 +23,9 @@ FORGED = [
 ]
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("kernel")
-
-
-@pytest.fixture(scope="module")
-def page(folder, vendor):
-    os.environ.pop("PYTEST_CURRENT_TEST", None)  # with it, ipykernel does not read what processes write
-    with start_kernel(folder, **vendor) as kernel:
-        kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
-        yield Page(kernel)
+@pytest.fixture(scope="module", autouse=True)
+def patient(kernel):
+    kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
 
 
 @pytest.fixture
@@ -55,12 +43,11 @@ def ask(page, server):
 
 
 @pytest.fixture
-def endless(page, ask, folder):
+def endless(page, ask, tmp_path):
     """Asks about code that never ends and tries it; returns the cell, the trial's id and its process."""
 
     def begin() -> tuple[str, str, int]:
-        pid = folder / "pid"
-        pid.unlink(missing_ok=True)
+        pid = tmp_path / "pid"
         code = f"import os, time\nprint('begun')\nopen({str(pid)!r}, 'w').write(f'{{os.getpid()}}\\n')\ntime.sleep(1e6)"
         cell, _ = ask(code)
         trial = page.send("try", call_id="c0")
@@ -139,9 +126,9 @@ def test_a_second_press_and_the_end_of_the_question_end_a_trial_at_once(page, en
 
 
 @pytest.mark.parametrize("options", ["--approve deny", "--approve auto"])
-def test_a_call_about_which_nobody_is_asked_cannot_be_tried(page, server, options, folder):
+def test_a_call_about_which_nobody_is_asked_cannot_be_tried(page, server, options, tmp_path):
     server.forget()
-    marker = folder / "marker"
+    marker = tmp_path / "marker"
     code = f"import os; os.path.exists({str(marker)!r}) or print('not here')"
     server.plan(reply(Call("run_python", {"code": code}, id="c0")), reply(Say("Done.")))
     page.finish(page.start(f"%%agent ran {MODEL} {options}\nCompute"))

@@ -27,7 +27,8 @@ ASKING = (
 
 def quiet_environment(home: Path, **more: str) -> dict[str, str]:
     """The environment without anybody's keys and settings."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(KEYS)}
+    dropped = (*KEYS, "PYTEST_CURRENT_TEST")  # with it, ipykernel does not read what processes write
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     return {
         **kept,
         "IPYTHONDIR": str(home / ".ipython"),

@@ -106,6 +106,11 @@ class Page:
     def of(self, kind: str) -> list[dict]:
         return [event for event in self.events() if event["type"] == kind]
 
+    def live_text(self) -> str:
+        """What the card shows while code runs."""
+        outputs = [event.get("output") or {} for event in self.of("tool_progress")]
+        return "".join(output.get("text/plain", "") for output in outputs)
+
     def events(self) -> list[dict]:
         """The events as a page has them: what is sent again from the first event replaces what came before."""
         runs: dict[str, list[dict]] = {}

@@ -31,7 +31,7 @@ from agent_nb._base.constants import IN_BROWSER, NAMES_TYPE
 from agent_nb._base.log import log
 from agent_nb._base.program import guard_command
 from agent_nb._base.threads import off_loop, start_thread
-from agent_nb._base.wire import Json, WireError, brief_wire, from_wire
+from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
 from agent_nb.core.events import MimeBundle
 from agent_nb.core.run_settings import CODE_TOOL
@@ -41,11 +41,12 @@ from agent_nb.notebook.kernel_tools.branch_process import (
     DESCRIPTORS,
     LENGTH,
     BranchMessage,
-    BranchOrigin,
     BranchRequest,
+    Failure,
     FileChange,
     fork,
     link_of,
+    packed,
 )
 from agent_nb.notebook.session import settings
 from agent_nb.notebook.values.secret_values import remember
@@ -69,15 +70,15 @@ _NEW_COPY = (
     "The branch had ended, so this call worked in a new copy of the notebook: what earlier calls set is gone."
 )
 
-Fork = Callable[[socket.socket, str], Awaitable[int]]
-"""Makes a copy that answers on a socket and marks its processes; returns its process id."""
+Fork = Callable[[socket.socket, str], Awaitable[int | None]]
+"""Makes a copy that answers on a socket and marks its processes; returns the process id of a child of this process."""
 
 
 class Branches:
     """Makes branches of the session of one shell."""
 
     def __init__(self, shell: Any, tools: Sequence[Tool]) -> None:
-        self._origin = BranchOrigin(shell, tuple(tools))
+        self._shell, self._tools = shell, tools
 
     def are_safe(self) -> bool:
         return _has_fork() and not _caution()
@@ -96,7 +97,7 @@ class Branches:
             log.warning(line)
 
     async def open(self) -> "KernelBranch":
-        branch = KernelBranch(self._origin, self._fork)
+        branch = KernelBranch(self._shell, self._fork)
         await branch.begin()
         return branch
 
@@ -104,7 +105,7 @@ class Branches:
         """Copy the kernel on its main thread: a copy ends with the thread that made it."""
         loop: Any = asyncio.get_running_loop()
         if threading.current_thread() is not threading.main_thread():
-            loop = getattr(getattr(self._origin.shell, "kernel", None), "io_loop", None)
+            loop = getattr(getattr(self._shell, "kernel", None), "io_loop", None)
             loop = getattr(loop, "asyncio_loop", None)
             if loop is None:
                 raise BranchError("A branch can only be made on the main thread: start the run there.")
@@ -113,7 +114,7 @@ class Branches:
         def copy() -> None:
             if pid.set_running_or_notify_cancel():
                 try:
-                    pid.set_result(fork(self._origin, connection, mark))
+                    pid.set_result(fork(self._shell, self._tools, connection, mark))
                 except OSError as error:
                     pid.set_exception(BranchError(f"The kernel could not be copied: {error}."))
 
@@ -128,25 +129,31 @@ class Branches:
 class BranchProcess:
     """The process of a branch and the connection to it."""
 
-    def __init__(self, pid: int, connection: socket.socket, mark: str) -> None:
-        self.pid, self._connection = pid, connection
+    def __init__(self, connection: socket.socket) -> None:
+        self.pid, self._connection = 0, connection
         self.has_ended = False
         self._ending, self._end_requested = threading.Lock(), threading.Event()
-        self._guard: subprocess.Popen[bytes] | None = None
         connection.setblocking(False)
-        nowhere, command = subprocess.DEVNULL, guard_command(pid, mark)
+
+    def watch(self, pid: int, mark: str) -> None:
+        """Notice the end of the process, and guard what it starts."""
+        self.pid, guard, nowhere = pid, None, subprocess.DEVNULL
         with contextlib.suppress(OSError):
-            self._guard = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
+            guard = subprocess.Popen(
+                guard_command(pid, mark),
+                stdin=subprocess.PIPE,
+                stdout=nowhere,
+                stderr=nowhere,
+                start_new_session=True,
             )
-        start_thread("branch watcher", self._watch)
+        start_thread("branch watcher", partial(self._watch, guard))
 
     async def send(self, request: BranchRequest) -> None:
-        await asyncio.get_running_loop().sock_sendall(self._connection, _encoded(request))
+        await asyncio.get_running_loop().sock_sendall(self._connection, packed(request))
 
     def send_descriptor(self, request: BranchRequest, descriptor: int) -> None:
         rights = socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor])
-        self._connection.sendmsg([_encoded(request)], [rights])
+        self._connection.sendmsg([packed(request)], [rights])
 
     async def receive(self) -> BranchMessage:
         """The next message; raises one of `_BROKEN` if there is none."""
@@ -171,7 +178,7 @@ class BranchProcess:
             if self.has_ended:
                 return
             self.has_ended = True
-            for kill in (os.killpg, os.kill):  # it has no group yet if it was just made
+            for kill in (os.killpg, os.kill) if self.pid else ():  # it has no group yet if it was just made
                 with contextlib.suppress(OSError):
                     kill(self.pid, signal.SIGKILL)
             with contextlib.suppress(OSError):
@@ -183,60 +190,59 @@ class BranchProcess:
         self.end()
         self._connection.close()
 
-    def _watch(self) -> None:
+    def _watch(self, guard: "subprocess.Popen[bytes] | None") -> None:
         try:
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
-        except (
-            ChildProcessError,
-            AttributeError,
-        ):  # the parent of a branch's copy is the branch; older macOS
+        except (ChildProcessError, AttributeError):  # it is a child of a branch; older macOS
             self._end_requested.wait()
         self.end()
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)
-        if self._guard is not None:
-            self._guard.communicate()
+        if guard is not None:
+            guard.communicate()
 
 
 class KernelBranch:
     """A branch of the session, which is copied again after the end of its process, or a copy of a branch."""
 
-    def __init__(self, origin: BranchOrigin, make_copy: Fork, *, renewable: bool = True) -> None:
-        self._origin, self._fork, self._renewable = origin, make_copy, renewable
+    def __init__(self, shell: Any, make_copy: Fork, *, renewable: bool = True) -> None:
+        self._shell, self._fork, self._renewable = shell, make_copy, renewable
         self._calling = asyncio.Lock()
         self._process: BranchProcess | None = None
-        self.session = BranchedKernel(origin.shell)
+        self.session = BranchedKernel(shell)
         self._sent = Files()
         """The files that the process has."""
         self._remarks: list[str] = []
         """What the model is told with the result of the next call."""
 
-    async def begin(self) -> None:
+    async def begin(self) -> BranchProcess:
         """Copy the process; raises `BranchError` if that fails."""
         ours, theirs = socket.socketpair()
+        process = self._process = BranchProcess(ours)
         mark, self._sent = secrets.token_hex(8), Files()
-        with theirs:
-            try:
-                pid = await self._fork(theirs, mark)
-            except BaseException:
-                ours.close()
-                raise
-        self._process = BranchProcess(pid, ours, mark)
         try:
-            await self._process.receive()
+            with theirs:
+                if pid := await self._fork(theirs, mark):
+                    process.watch(pid, mark)
+            ready = await process.receive()
+            if ready.failure:
+                raise BranchError(ready.failure.message)
+            if not pid and ready.pid:
+                process.watch(ready.pid, mark)
         except BaseException as error:
-            self._process.close()
+            process.close()
             if isinstance(error, _BROKEN):
                 raise BranchError("The kernel could not be copied: the copy ended at once.") from None
             raise
         self._remarks += filter(None, [_hanging_note()])
+        return process
 
     async def call(self, name: str, args: Json, context: ToolContext) -> ToolOutput:
         if self._calling.locked():
             context.progress("waits until other code has ended")
         shown: list[MimeBundle] = []
         async with self._calling:
-            seconds = min(settings(self._origin.shell).python_seconds, max(0.0, context.seconds_left()))
+            seconds = min(settings(self._shell).python_seconds, max(0.0, context.seconds_left()))
             request = BranchRequest(tool=name, args=args, seconds=seconds)
             try:
                 process = await self._begun(request, context.files.files)
@@ -261,18 +267,10 @@ class KernelBranch:
         async with self._calling:
             process = await self._current()
 
-            async def make_copy(connection: socket.socket, mark: str) -> int:
-                try:
-                    process.send_descriptor(BranchRequest(mark=mark), connection.fileno())
-                    message = await process.receive()
-                except _BROKEN:
-                    process.close()
-                    raise BranchError("The branch has ended, so it could not be copied.") from None
-                if message.pid is None:
-                    raise BranchError(message.output.text if message.output else "It was not copied.")
-                return message.pid
+            async def make_copy(connection: socket.socket, mark: str) -> None:
+                process.send_descriptor(BranchRequest(mark=mark), connection.fileno())
 
-            branch = KernelBranch(self._origin, make_copy, renewable=False)
+            branch = KernelBranch(self._shell, make_copy, renewable=False)
             await branch.begin()
             return branch
 
@@ -290,8 +288,7 @@ class KernelBranch:
             if not self._renewable:
                 raise ToolError("The branch has ended.")
             self._remarks = [_NEW_COPY]
-            await self.begin()
-            assert self._process is not None
+            return await self.begin()
         return self._process
 
     async def _begun(self, request: BranchRequest, files: Files) -> BranchProcess:
@@ -333,16 +330,19 @@ class KernelBranch:
                 with contextlib.suppress(FileError):  # the branch has checked it
                     message.file.apply(context.files)
                 self._sent = context.files.files
-            if message.output is not None:
+            if message.output or message.failure:
                 return message
 
     def _outcome(self, reply: BranchMessage) -> ToolOutput:
-        remember(self._origin.shell, reply.secrets)
+        remember(self._shell, reply.secrets)
         remarks, self._remarks = " ".join(self._remarks), []
-        for bundle in reply.output.outputs if reply.output else ():
+        result = reply.failure or reply.output or ToolOutput(text="")
+        for bundle in result.outputs:
             if isinstance(names := bundle.get(NAMES_TYPE), dict):
                 names.pop("undo", None)  # only the branch could undo it
-        return replace(reply, hint=f"{reply.hint} {remarks}".strip()).result().with_text(remarks)
+        if isinstance(result, Failure):
+            raise result.error().with_hint(remarks)
+        return result.with_text(remarks)
 
 
 def _add(shown: list[MimeBundle], bundle: MimeBundle) -> None:
@@ -377,11 +377,6 @@ def _caution() -> str:
         return "On macOS, system libraries can crash in a copy of the kernel."
     uses_gpu = any(link_of(number).startswith(_GPUS) for number in os.listdir(DESCRIPTORS))
     return "This kernel uses a GPU, which a copy of it cannot use." if uses_gpu else ""
-
-
-def _encoded(request: BranchRequest) -> bytes:
-    data = json.dumps(brief_wire(request)).encode()
-    return LENGTH.pack(len(data)) + data
 
 
 def _decoded(data: bytes) -> BranchMessage:

@@ -37,7 +37,7 @@ from agent_nb.notebook.kernel_tools.capture import forget_captures
 from agent_nb.notebook.session import HUBS
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.secret_values import found_in
-from agent_nb.run.code_names import CodeNames, names_in
+from agent_nb.run.code_names import names_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
 LENGTH = struct.Struct("!I")
@@ -49,14 +49,6 @@ _DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG"""
 _control_process = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
 """Looked up before the fork: in the copy, another thread may have held the loader's lock."""
-
-
-@dataclass(frozen=True, slots=True)
-class BranchOrigin:
-    """What is copied: the session of this shell, and the tools that work in the copy."""
-
-    shell: Any
-    tools: tuple[Tool, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,40 +85,38 @@ class BranchRequest:
     """The files that have changed since the last request."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """The fields of a `ToolError`."""
+
+    message: str
+    headline: str
+    summary: str
+    code: ToolErrorCode
+    hint: str
+    outputs: tuple[MimeBundle, ...]
+    line: int | None
+
+    def error(self) -> ToolError:
+        error = ToolError(self.message)
+        vars(error).update(vars(self))
+        return error
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchMessage:
-    """A message of a branch: an empty one when a call begins, the last one with an output or a process id."""
+    """A message of a branch: its first has the process id, the first of a call its inputs, the last its result."""
 
+    pid: int | None = None
+    inputs: Mapping[str, Fingerprint] = field(default_factory=dict)
+    """The variables of the session that the code reads."""
     progress: str | None = None
     show: MimeBundle | None = None
     file: FileChange | None = None
     output: ToolOutput | None = None
-    code: ToolErrorCode | None = None
-    """The code of a `ToolError`, whose other fields are in the output, the hint and the line; None for a result."""
-    hint: str = ""
-    line: int | None = None
+    failure: Failure | None = None
     secrets: tuple[str, ...] = ()
     """Secrets found in variables of the branch."""
-    pid: int | None = None
-    """Sent once a branch, or its copy, is ready."""
-    inputs: Mapping[str, Fingerprint] = field(default_factory=dict)
-    """Sent when a call begins: the variables of the session that its code reads."""
-
-    @classmethod
-    def of(cls, error: ToolError, **fields: Any) -> "BranchMessage":
-        output = ToolOutput(text=error.message, summary=error.summary, outputs=error.outputs)
-        return cls(output=output, code=error.code, hint=error.hint, line=error.line, **fields)
-
-    def result(self) -> ToolOutput:
-        """The output; raises the `ToolError` that the message describes."""
-        output = self.output or ToolOutput(text="")
-        if self.code is None:
-            return output
-        error = ToolError(
-            output.text, code=self.code, hint=self.hint, outputs=output.outputs, summary=output.summary
-        )
-        error.line = self.line
-        raise error
 
 
 class BranchServer:
@@ -181,9 +171,9 @@ class BranchServer:
     def _send(self, message: BranchMessage) -> None:
         if os.getpid() != self._pid:
             return  # a process that the code has forked
-        data = json.dumps(brief_wire(message)).encode()
+        data = packed(message)
         with self._sending:
-            self._connection.sendall(LENGTH.pack(len(data)) + data)
+            self._connection.sendall(data)
 
     def _begin(self, request: BranchRequest, descriptors: Sequence[int]) -> None:
         if request.tool:
@@ -194,12 +184,11 @@ class BranchServer:
     def _copy(self, descriptor: int, mark: str) -> None:
         with socket.socket(fileno=descriptor) as connection:
             try:
-                pid = fork(BranchOrigin(self._shell, tuple(self._toolbox)), connection, mark)
+                pid = fork(self._shell, tuple(self._toolbox), connection, mark)
+                start_thread("branch reaper", partial(os.waitpid, pid, 0))
             except OSError as error:
-                self._send(BranchMessage.of(ToolError(f"The branch could not be copied: {error}.")))
-                return
-        start_thread("branch reaper", partial(os.waitpid, pid, 0))
-        self._send(BranchMessage(pid=pid))
+                failure = Failure(**vars(ToolError(f"The branch could not be copied: {error}.")))
+                connection.sendall(packed(BranchMessage(failure=failure)))
 
     async def _answer(self, request: BranchRequest) -> None:
         self._said_messages = False
@@ -219,10 +208,8 @@ class BranchServer:
         try:
             message = BranchMessage(output=await self._toolbox.run(tool, {**request.args}, context))
         except ToolError as error:
-            message = BranchMessage.of(error)
-        if (
-            os.getpid() != self._pid
-        ):  # the code has forked: this process must not answer, nor wait on the same loop
+            message = BranchMessage(failure=Failure(**vars(error)))
+        if os.getpid() != self._pid:  # forked by the code: it must not answer, nor wait on the same loop
             os._exit(0)
         secrets = tuple(text for text in found_in(self._shell) if text not in self._known_secrets)
         self._known_secrets.update(secrets)
@@ -230,16 +217,21 @@ class BranchServer:
 
     def _inputs(self, request: BranchRequest) -> dict[str, Fingerprint]:
         """The inherited variables that the code reads, unless the branch has set them."""
-        names = names_in(str(request.args.get("code", ""))) if request.tool == CODE_TOOL else CodeNames()
+        reads = names_in(str(request.args["code"])).reads if request.tool == CODE_TOOL else ()
         variables, inherited = self._shell.user_ns, self._inherited
-        reads = [name for name in names.reads if name in inherited and name in variables]
-        return fingerprints({name: variables[name] for name in reads if variables[name] is inherited[name]})
+        shared = [name for name in reads if name in inherited and variables.get(name) is inherited[name]]
+        return fingerprints({name: variables[name] for name in shared})
 
     def _file_changed(self, change: Change) -> None:
         self._send(BranchMessage(file=FileChange.of(change.path, self._workspace.files.get(change.path))))
 
 
-def fork(origin: BranchOrigin, connection: socket.socket, mark: str) -> int:
+def packed(message: BranchRequest | BranchMessage) -> bytes:
+    data = json.dumps(brief_wire(message)).encode()
+    return LENGTH.pack(len(data)) + data
+
+
+def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, mark: str) -> int:
     """Copy this process and return the process id of the copy, which answers requests on the connection."""
     parent, state = os.getpid(), random.getstate()
     with warnings.catch_warnings(action="ignore"):  # Python warns about threads, JAX about deadlocks
@@ -251,8 +243,8 @@ def fork(origin: BranchOrigin, connection: socket.socket, mark: str) -> int:
         os.environ[MARK] = mark
         _leave(parent)
         _cut_connections(connection.fileno())
-        server = BranchServer(origin.shell, origin.tools, connection)
-        _cut_front_end(origin.shell, server)
+        server = BranchServer(shell, tools, connection)
+        _cut_front_end(shell, server)
         gc.freeze()  # the collector would touch, and so copy, the pages of all inherited objects
         server.run()
     finally:
@@ -328,10 +320,6 @@ def _cut_front_end(shell: Any, server: BranchServer) -> None:
     """Keep displays, widget messages and history from leaving this process."""
     HUBS.clear()
     shell.history_manager.enabled = False  # its thread and its database belong to the kernel
-    vars(shell.display_pub).update(publish=_nothing, clear_output=_nothing)
+    vars(shell.display_pub).update(dict.fromkeys(("publish", "clear_output"), lambda *_, **__: None))
     if kernel := getattr(shell, "kernel", None):
         kernel.session.send = server.no_message
-
-
-def _nothing(*_: Any, **__: Any) -> None:
-    pass
