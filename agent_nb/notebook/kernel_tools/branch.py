@@ -42,8 +42,8 @@ from agent_nb.notebook.kernel_tools.branch_process import (
     LENGTH,
     BranchMessage,
     BranchRequest,
-    Failure,
     FileChange,
+    ToolFailure,
     fork,
     link_of,
     packed,
@@ -340,7 +340,7 @@ class KernelBranch:
         for bundle in result.outputs:
             if isinstance(names := bundle.get(NAMES_TYPE), dict):
                 names.pop("undo", None)  # only the branch could undo it
-        if isinstance(result, Failure):
+        if isinstance(result, ToolFailure):
             raise result.error().with_hint(remarks)
         return result.with_text(remarks)
 

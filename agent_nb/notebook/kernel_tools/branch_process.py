@@ -86,7 +86,7 @@ class BranchRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Failure:
+class ToolFailure:
     """The fields of a `ToolError`."""
 
     message: str
@@ -114,7 +114,7 @@ class BranchMessage:
     show: MimeBundle | None = None
     file: FileChange | None = None
     output: ToolOutput | None = None
-    failure: Failure | None = None
+    failure: ToolFailure | None = None
     secrets: tuple[str, ...] = ()
     """Secrets found in variables of the branch."""
 
@@ -187,7 +187,7 @@ class BranchServer:
                 pid = fork(self._shell, tuple(self._toolbox), connection, mark)
                 start_thread("branch reaper", partial(os.waitpid, pid, 0))
             except OSError as error:
-                failure = Failure(**vars(ToolError(f"The branch could not be copied: {error}.")))
+                failure = ToolFailure(**vars(ToolError(f"The branch could not be copied: {error}.")))
                 connection.sendall(packed(BranchMessage(failure=failure)))
 
     async def _answer(self, request: BranchRequest) -> None:
@@ -208,7 +208,7 @@ class BranchServer:
         try:
             message = BranchMessage(output=await self._toolbox.run(tool, {**request.args}, context))
         except ToolError as error:
-            message = BranchMessage(failure=Failure(**vars(error)))
+            message = BranchMessage(failure=ToolFailure(**vars(error)))
         if os.getpid() != self._pid:  # forked by the code: it must not answer, nor wait on the same loop
             os._exit(0)
         secrets = tuple(text for text in found_in(self._shell) if text not in self._known_secrets)
