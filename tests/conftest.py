@@ -2,7 +2,6 @@
 
 import gc
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from xdist.scheduler import LoadScopeScheduling
 
     from tests.support.shells import Shell
-
-# jsonschema checks the format "iri" with it, which no test needs; its grammar takes each process 2 s to load.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
 
 gc.set_threshold(100_000, 50, 100)  # the default takes a sixth of the time of the tests
 
