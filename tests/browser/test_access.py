@@ -19,10 +19,10 @@ STATES = [
     pytest.param("hero", "thinking_delta", marks=pytest.mark.wide),
     ("hero", "tool_ready"),
     ("approval", "approval_requested"),
-    ("retry", "turn_retrying"),
+    pytest.param("retry", "turn_retrying", marks=pytest.mark.wide),
     ("failed", None),
     pytest.param("three", "file_delta", marks=pytest.mark.wide),
-    ("three", None),
+    pytest.param("three", None, marks=pytest.mark.wide),
 ]
 
 

@@ -161,6 +161,7 @@ def test_one_key_leads_to_the_card_and_its_keys_show_where_they_work(stage: Stag
     assert "y" in sent(stage)[0]["args"]["code"]
 
 
+@pytest.mark.wide
 def test_the_key_leads_on_to_the_next_question(stage: Stage):
     call = {
         "name": "tool",
@@ -179,6 +180,7 @@ def test_the_key_leads_on_to_the_next_question(stage: Stage):
         stage.page.wait_for_function(held, arg=call_id)
 
 
+@pytest.mark.wide
 def test_a_hidden_tab_notifies_where_that_is_allowed(stage: Stage):
     ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
     page = stage.page

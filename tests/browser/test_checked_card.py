@@ -1,5 +1,7 @@
 """What a person sees of a look at the page: its images, small and large, and what was found."""
 
+import pytest
+
 from agent_nb._base.wire import to_wire
 from agent_nb.pages.page_check import CheckRequest, outputs_of, read_report, summary_of
 from tests.support.page_viewer import plain_png
@@ -66,6 +68,7 @@ def test_images_open_large_and_findings_unfold(stage: Stage):
     large.wait_for(state="detached")
 
 
+@pytest.mark.wide
 def test_a_good_page_has_nothing_to_unfold(stage: Stage):
     stage.play([*wrote("index.html", HTML), *looked({"screenshots": REPORT["screenshots"]})])
     stage.widget.get_by_text("no problems", exact=True).wait_for()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import expect
 
 from agent_nb.run.protocol import Repeat
@@ -55,6 +56,7 @@ def test_enter_that_ends_a_composition_sends_nothing(stage: Stage):
     assert copied(stage) == ["%%agent hero_2 --from hero\n大きく"]
 
 
+@pytest.mark.wide
 def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     options = {"-t kernel": ("kernel", True), "--budget 0.2": ("$0.20", True), "--data all": ("all", False)}
     repeats = tuple(Repeat(text=text, label=label, ticked=on) for text, (label, on) in options.items())

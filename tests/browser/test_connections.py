@@ -75,9 +75,10 @@ def heard(connections: Connections, form: str) -> set[str]:
     return {host for host in connections.hosts if host.startswith(f"{form}-")}
 
 
-def test_each_page_connects_without_our_frame(stage: Stage, connections: Connections):
+@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
+def test_each_page_connects_without_our_frame(stage: Stage, connections: Connections, names: tuple[str, ...]):
     stage.page.goto(f"{stage.server.address}/nowhere")
-    for host, page in known("plain").items():
+    for host, page in known("plain", names).items():
         frame = f'<iframe srcdoc="{html.escape(page)}"></iframe>'
         stage.page.evaluate("html => { document.body.innerHTML = html }", frame)
         wait_until(stage.page, lambda host=host: host in connections.hosts)
@@ -124,11 +125,12 @@ def test_a_live_page_does_not_connect(stage: Stage, connections: Connections, na
     assert heard(connections, "live") == set()
 
 
-def test_an_edit_does_not_connect(stage: Stage, connections: Connections):
+@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
+def test_an_edit_does_not_connect(stage: Stage, connections: Connections, names: tuple[str, ...]):
     """It changes the page in place, with another parser than the one that wrote it."""
     played(stage, "<!doctype html>\n<h1>Page</h1>")
     pages = {
-        **known("edit"),
+        **known("edit", names),
         "edit-noscript": "<noscript><link rel=preconnect href=https://edit-noscript.example>",
     }
     for version, page in enumerate(pages.values(), 2):

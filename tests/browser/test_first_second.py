@@ -2,6 +2,7 @@
 
 import base64
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.support.drawings import png
@@ -35,6 +36,7 @@ def test_the_source_is_shown_until_the_page_has_content(stage: Stage):
     source.wait_for(state="hidden")
 
 
+@pytest.mark.wide
 def test_a_page_that_stays_empty_is_shown_in_the_end(stage: Stage):
     stage.play(wrote("index.html", "<!doctype html><body style='background: red'>"))
     stage.preview.locator("body").wait_for(state="attached")
@@ -49,6 +51,7 @@ IMAGES = {
 }
 
 
+@pytest.mark.wide
 def test_an_image_that_comes_late_moves_nothing(stage: Stage):
     parts = [f"<div>{image}<p>{name}</p></div>" for name, image in IMAGES.items()]
     stage.play([event("turn_started", step=1), *wrote("index.html", "<!doctype html>" + "\n".join(parts))])

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.support.widget_stage import CLIPBOARD, Stage, event, findings, focused, wrote
 
 USAGE = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
@@ -92,6 +94,7 @@ def test_elements_become_references_in_the_next_cell(stage: Stage):
     assert focused(stage) == "Code"
 
 
+@pytest.mark.wide
 def test_elements_are_pointed_at_by_keyboard(stage: Stage):
     finished(stage)
     stage.widget.get_by_role("tab", name="Preview").focus()
@@ -136,6 +139,7 @@ def test_page_that_answers_for_the_script_gets_nothing_into_the_cell(stage: Stag
     assert stage.widget.locator(".anb-outline:visible, .anb-chip").count() == 0
 
 
+@pytest.mark.wide
 def test_notes_take_one_line_each_and_leave_a_narrow_preview_its_room(stage: Stage):
     finished(stage, ANSWER)
     for text in ("{{df}}", "Two"):

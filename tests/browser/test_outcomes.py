@@ -94,7 +94,6 @@ def cut_rewrite(reason: str = "stopped") -> list[dict[str, Any]]:
 
 ENDS = {
     "stopped": "The run was stopped",
-    "max_steps": "The run was stopped at the step limit",
     "max_tokens": "The run was cut off at the token limit",
     "failed": "The run failed",
 }
@@ -144,6 +143,7 @@ def test_the_preview_shows_what_was_kept_and_the_rest_is_one_press_away(stage: S
     stage.preview.get_by_role("heading", name="Kept").wait_for()
 
 
+@pytest.mark.wide
 def test_diff_compares_the_unfinished_text_with_what_was_kept(stage: Stage):
     play(stage, cut_rewrite(), ready=ready())
     stage.widget.get_by_role("tab", name="Diff").click()

@@ -74,6 +74,7 @@ def test_edit_keeps_scroll_and_typed_text(stage: Stage):
     assert state == [900, "Ada", True]
 
 
+@pytest.mark.wide
 def test_a_page_used_by_keyboard_keeps_its_frame_out_of_sight(stage: Stage):
     stage.play(wrote("index.html", "<h1>Form</h1><input id=name>"))
     field = stage.preview.locator("#name")
@@ -148,6 +149,7 @@ def shown_at(stage: Stage, text: str) -> list[object]:
 
 # A page that changes itself is loaded into a new frame. There it has to note the animations itself: a script that
 # Playwright runs before pages may come later than the glow.
+@pytest.mark.wide
 @pytest.mark.parametrize("script", ["", f"<script>document.body.dataset.on = 1{NOTE_ANIMATED}</script>"])
 def test_edit_is_scrolled_to_and_glows_once(stage: Stage, script: str):
     stage.page.emulate_media(reduced_motion="reduce")
@@ -276,6 +278,7 @@ def _is_inside(box: dict[str, float], room: dict[str, float]) -> bool:
     return room["y"] <= box["y"] and box["y"] + box["height"] <= room["y"] + room["height"]
 
 
+@pytest.mark.wide
 def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
     args = {"command": "echo hello; " * 400, "options": {"text": "b" * 3000}}
     ask = event("approval_requested", call_id="c", name="sh", title="sh", args=args)
@@ -300,6 +303,7 @@ def test_page_that_was_stopped_early_says_so(stage: Stage):
     ).to_be_visible()
 
 
+@pytest.mark.wide
 def test_the_wheel_scrolls_what_is_around_a_page_that_nobody_has_clicked(stage: Stage):
     stage.play([*wrote("index.html", "<h1>Tall</h1><p style='height: 4000px'>Page</p>")])
     stage.page.evaluate("() => { document.body.style.height = '4000px' }")
@@ -318,6 +322,7 @@ def test_the_wheel_scrolls_what_is_around_a_page_that_nobody_has_clicked(stage: 
     assert stage.page.evaluate("() => scrollY") == 60
 
 
+@pytest.mark.wide
 def test_a_page_stays_dimmed_until_what_replaces_it_has_something_to_see(stage: Stage):
     given = event(
         "file_changed",
@@ -347,6 +352,7 @@ def test_a_page_stays_dimmed_until_what_replaces_it_has_something_to_see(stage: 
     expect(page).to_have_css("opacity", "1")
 
 
+@pytest.mark.wide
 def test_page_has_the_colour_scheme_of_the_browser_until_it_is_switched(stage: Stage):
     stage.play(
         wrote("index.html", "<!doctype html><style>:root{color-scheme:light dark}</style><h1>Hello</h1>")

@@ -150,6 +150,7 @@ def given(stage: Stage) -> list[Any]:
     return values
 
 
+@pytest.mark.wide
 def test_edit_keeps_what_was_given_to_other_fields(stage: Stage):
     stage.play(wrote("index.html", FORM))
     fill(stage)
@@ -168,6 +169,7 @@ def test_edit_keeps_what_was_given_to_other_fields(stage: Stage):
     wait_until(stage.page, lambda: given(stage) == [["Bread"], "Bob", "Lyon", "Hi!", "L", "cash"])
 
 
+@pytest.mark.wide
 def test_page_that_loads_again_keeps_its_fields(stage: Stage):
     script = "<script>document.querySelector('h1').dataset.drawn = '1'</script>"
     stage.play(wrote("index.html", f"{FORM}\n{script}"))

@@ -65,6 +65,7 @@ def sent(page: Any) -> set[str | None]:
     return {request.failure for request in page.asked if request.url.startswith("http")}
 
 
+@pytest.mark.wide
 def test_a_replay_opens_on_its_prompt_and_plays(opened: Any):
     from playwright.sync_api import expect
 

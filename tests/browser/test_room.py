@@ -33,6 +33,7 @@ def height(stage: Stage) -> int:
     return int(stage.widget.locator(".anb-frame").evaluate("frame => frame.offsetHeight"))
 
 
+@pytest.mark.wide
 def test_bottom_edge_sets_the_height_and_remembers_it(stage: Stage):
     stage.play(wrote("index.html", PAGE))
     edge = stage.widget.get_by_role("separator", name="Resize height")
@@ -87,6 +88,7 @@ def test_full_screen_by_button_and_key(stage: Stage):
     wait_until_full(stage, False)
 
 
+@pytest.mark.wide
 def test_result_alone_folds_the_transcript(stage: Stage):
     stage.page.set_viewport_size({"width": 1000, "height": 800})
     stage.play(wrote("index.html", PAGE))
@@ -113,6 +115,7 @@ def variants(count: int) -> list[dict[str, Any]]:
     return [{**item, "variant": n} for n, page in enumerate(pages) for item in wrote("index.html", page)]
 
 
+@pytest.mark.wide
 def test_all_variants_are_seen_side_by_side_and_scroll_together(stage: Stage):
     stage.play(variants(3))
     stage.page.add_style_tag(content="main { max-width: none !important }")
@@ -155,6 +158,7 @@ def test_narrow_output_clips_nothing_and_forced_colours_hide_nothing(stage: Stag
     assert slider.evaluate("node => getComputedStyle(node).forcedColorAdjust") == "none"
 
 
+@pytest.mark.wide
 def test_narrow_header_shows_a_failed_check_in_full_and_its_buttons_in_one_row(stage: Stage):
     check = "len(html) > 100000: len(html) is 8790"
     ended = event("run_finished", reason="end_turn", usage={}, cost_usd=None, error=None)
@@ -178,6 +182,7 @@ def test_narrow_header_shows_a_failed_check_in_full_and_its_buttons_in_one_row(s
         )
 
 
+@pytest.mark.wide
 def test_a_header_between_narrow_and_wide_covers_nothing(stage: Stage):
     usage = {"input": 16_000, "cached_read": 0, "cached_write": 0, "output": 4400, "reasoning": 0}
     ended = event("run_finished", reason="end_turn", usage=usage, cost=0.15, seconds=11.6, error=None)
@@ -197,6 +202,7 @@ def test_a_header_between_narrow_and_wide_covers_nothing(stage: Stage):
     assert parts[-1][1] <= stage.page.evaluate("head.getBoundingClientRect().right")
 
 
+@pytest.mark.wide
 @pytest.mark.parametrize(("window", "frame"), [(600, 520), (1400, 800)])
 def test_the_frame_grows_with_the_window(stage: Stage, window: int, frame: int):
     stage.page.set_viewport_size({"width": 1000, "height": window})
@@ -221,6 +227,7 @@ def test_saved_form_has_its_padding_back_when_the_widget_leaves_it(stage: Stage)
     assert output.evaluate(padding) == "20px"
 
 
+@pytest.mark.wide
 def test_buttons_of_the_result_stay_beside_its_tabs(stage: Stage):
     stage.play([*wrote("index.html", PAGE), *wrote("style.css", "p{color:red}", "text/css")])
     stage.more(edited("index.html", 2, [[1, 1, "<h1>Bye</h1>"]]))

@@ -35,6 +35,7 @@ def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
 
 
+@pytest.mark.wide
 def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
     model = '%config AgentMagics.model = "openai:gpt-6.1-sol"'
     line = "%%agent look -t kernel --approve auto --budget 0.20"

@@ -60,6 +60,7 @@ def assert_saved_once(page: Page, lab: Lab, name: str) -> None:
     assert [text.split("\n")[0] for text in html] == ["<!-- hero: done -->"]
 
 
+@pytest.mark.wide
 def test_a_cell_that_is_cut_and_pasted_gets_its_result(page, lab, vendor):
     begin(page, lab, vendor, "cut")
     notebook_command(page, "cut-cell")

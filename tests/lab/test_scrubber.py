@@ -1,5 +1,6 @@
 """The replay in a real JupyterLab: a saved run that was loaded is walked through, and the kernel knows its requests."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.lab import LOAD, Lab, run_notebook
@@ -12,6 +13,7 @@ LOADED = (
 )
 
 
+@pytest.mark.wide
 def test_a_loaded_run_is_walked_through_and_its_request_comes_from_the_kernel(page: Page, lab: Lab):
     run_notebook(page, lab, "replay", LOAD, LOADED)
     frame = page.get_by_role("region", name="agent run tea").first

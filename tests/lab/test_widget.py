@@ -102,6 +102,7 @@ def test_a_second_window_can_stop_the_run_and_the_first_shows_it(page, lab, vend
     phase(page, "stopped")
 
 
+@pytest.mark.wide
 def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
     vendor.plan(reply(HALF, Hold()))
     run_notebook(
@@ -151,6 +152,7 @@ def test_a_finished_run_can_be_loaded_after_a_restart(page, lab, vendor):
     expect(page.locator(".jp-OutputArea-output pre", has_text="end_turn")).to_be_visible()
 
 
+@pytest.mark.wide
 def test_a_saved_notebook_reads_well_with_no_kernel(page, lab, vendor):
     vendor.plan(reply(MADE), reply(Say("All done.")))
     run_notebook(page, lab, "saved", LOAD, f"%%agent hero {MODEL}\nA page")
