@@ -62,14 +62,16 @@ test-python: test-programs test-unit ## the tests in Python
 test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chromium
 	$(PYTEST) $(addprefix tests/,lab browser kernel hosts faults) -n 2 --dist loadfile --no-loadscope-reorder
 
-# The large folders in processes of their own, which give memory back: all tests in one would take 800 MB.
+# Three processes, which give memory back: all tests in one would take 800 MB.
 UNIT_PYTEST := MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=1000000 $(PYTEST)
-UNIT := notebook providers tools engine
-test-unit: test-unit-other $(UNIT:%=test-unit-%) ## tests that start nothing but local servers
-$(UNIT:%=test-unit-%): test-unit-%: env build
-	$(UNIT_PYTEST) tests/unit/$*
+UNIT := engine notebook providers tools
+test-unit: test-unit-other test-unit-notebook test-unit-engine ## tests that start nothing but local servers
 test-unit-other: env build
 	$(UNIT_PYTEST) tests/unit $(UNIT:%=--ignore=tests/unit/%)
+test-unit-notebook: env build
+	$(UNIT_PYTEST) tests/unit/notebook
+test-unit-engine: env build
+	$(UNIT_PYTEST) $(addprefix tests/unit/,engine providers tools)
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
@@ -180,4 +182,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules agent_nb/static/*.js dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-python test-programs test-unit $(UNIT:%=test-unit-%) test-unit-other test-page test-lessons test-wide test-hosts test-faults test-agents test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
+.PHONY: help env build lab chromium test test-python test-programs test-unit test-unit-other test-unit-notebook test-unit-engine test-page test-lessons test-wide test-hosts test-faults test-agents test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
