@@ -4,7 +4,7 @@
 //   node build.mjs            once        node build.mjs --watch      again on every change
 //   node build.mjs --dev      watch, and serve the dev page, which plays recorded runs with no kernel
 
-import { copyFile, readFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -56,6 +56,12 @@ const notebook = {
 	entryPoints: ["src/bind/standalone.ts"],
 	outfile: `${STATIC}/notebook.js`,
 };
+/** The files of the extension that are not built. The server finds the schema of preferences by the plugin's id. */
+const COPIED = {
+	"package.json": "package.json",
+	"install.json": "install.json",
+	"preferences.json": "schemas/agent-nb/cells.json",
+};
 const all = [options, ...further, headless, lab, notebook];
 
 async function checkSize(file, limit) {
@@ -85,7 +91,9 @@ if (process.argv.includes("--dev") || process.argv.includes("--watch")) {
 	if (process.argv.includes("--dev")) serveDevPage();
 } else {
 	await Promise.all(all.map((each) => esbuild.build(each)));
-	for (const name of ["package.json", "install.json"]) await copyFile(`lab/${name}`, `${STATIC}/lab/${name}`);
+	await mkdir(`${STATIC}/lab/schemas/agent-nb`, { recursive: true });
+	for (const [name, target] of Object.entries(COPIED))
+		await copyFile(`lab/${name}`, `${STATIC}/lab/${target}`);
 	await checkSize(OUTPUT, LIMIT);
 	await checkSize(`${STATIC}/page.js`, PAGE_LIMIT);
 }

@@ -10,7 +10,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 BUILT = (
     *("widget.js", "check.js", "replay.js", "page.js", "headless.js", "notebook.js"),
-    *("lab/static/extension.js", "lab/package.json", "lab/install.json"),
+    *("lab/static/extension.js", "lab/package.json", "lab/install.json", "lab/schemas/agent-nb/cells.json"),
 )
 """The files that `build.mjs` writes to `agent_nb/static`."""
 

@@ -10,6 +10,7 @@ import type { App, NotebookModule, Palette, Tracker, WidgetModule } from "./jupy
 import { setScope, shared } from "./jupyter.ts";
 import { createNotebookCells } from "./notebook.ts";
 import { markOff } from "./off.ts";
+import { CELLS, createPreferences, type SettingRegistry } from "./preferences.ts";
 import { addProse, type EditorExtensions } from "./prose.ts";
 import { createStages } from "./stages.ts";
 import { createStatus, type StatusBar } from "./status.ts";
@@ -23,15 +24,22 @@ async function plugins(): Promise<object[]> {
 		"@jupyterlab/codemirror",
 	);
 	const { IStatusBar } = await shared<{ IStatusBar: unknown }>("@jupyterlab/statusbar");
+	const { ISettingRegistry } = await shared<{ ISettingRegistry: unknown }>("@jupyterlab/settingregistry");
 	const lumino = await shared<WidgetModule>("@lumino/widgets");
 	const cells = {
-		id: `${NAME}:cells`,
+		id: CELLS,
 		autoStart: true,
 		requires: [INotebookTracker],
-		optional: [ICommandPalette, IStatusBar],
-		activate(app: App, tracker: Tracker, palette: Palette | null, bar: StatusBar | null): void {
+		optional: [ICommandPalette, IStatusBar, ISettingRegistry],
+		activate(
+			app: App,
+			tracker: Tracker,
+			palette: Palette | null,
+			bar: StatusBar | null,
+			registry: SettingRegistry | null,
+		): void {
 			const setRuns = bar ? createStatus(bar, lumino) : () => {};
-			const stages = createStages(app, tracker, lumino);
+			const stages = createStages(app, tracker, lumino, createPreferences(registry));
 			const cells = createNotebookCells(tracker, NotebookActions);
 			const value = Object.freeze({
 				...createLab(app, tracker, NotebookActions, stages),

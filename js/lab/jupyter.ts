@@ -1,7 +1,7 @@
 // The subset we use of JupyterLab, as small interfaces: its packages would add minutes to the installation. At run time
 // its modules come from the scope that it shares with prebuilt extensions.
 
-interface Signal<T> {
+export interface Signal<T> {
 	connect(listener: (sender: unknown, args: T) => void): unknown;
 	disconnect(listener: (sender: unknown, args: T) => void): unknown;
 }

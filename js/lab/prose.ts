@@ -65,7 +65,7 @@ export async function addProse(registry: EditorExtensions): Promise<void> {
 	}
 
 	const plugin = ViewPlugin.fromClass(Prose, { decorations: (value) => (value as Prose).decorations });
-	const theme = EditorView.baseTheme({ ".anb-prose span": PLAIN });
+	const theme = EditorView.baseTheme({ "body:not(.agent-nb-no-prose) & .anb-prose span": PLAIN });
 	registry.addExtension({
 		name: "agent-nb:prose",
 		factory: () => EditorExtensionRegistry.createImmutableExtension([plugin, theme]),

@@ -7,6 +7,7 @@ import { createBar } from "../src/view/stage-bar.ts";
 import { edit, insertCells, isPress, isWritable, outside } from "./cells.ts";
 import { type RunOutput, STAGE_CLASS, STAGED, type Stage } from "./interface.ts";
 import type { App, Cell, DocumentContext, NotebookPanel, Panel, Widget, WidgetModule } from "./jupyter.ts";
+import type { Preferences } from "./preferences.ts";
 
 /** Debounce in milliseconds after a change of the notebook. */
 const READ_AFTER = 100;
@@ -15,6 +16,7 @@ export interface StageOptions {
 	readonly app: App;
 	readonly context: DocumentContext;
 	readonly lumino: WidgetModule;
+	readonly preferences: Preferences;
 	notebook(): NotebookPanel | undefined;
 	onPin(): void;
 }
@@ -37,6 +39,8 @@ export class NotebookStage implements Stage {
 	#requested: number | null | undefined;
 	/** The key of the pinned run; empty to follow the newest. */
 	pinned: string;
+	/** Whether it has never shown a run. */
+	#isNew: boolean;
 	#steps: Step[] = [];
 	/** The runs by key, newest last. */
 	#order = new Map<string, Step>();
@@ -44,10 +48,12 @@ export class NotebookStage implements Stage {
 	#area: Widget | null = null;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
-	constructor(options: StageOptions, pinned: string) {
+	/** `pinned` is null for a stage that was not open before. */
+	constructor(options: StageOptions, pinned: string | null) {
 		const { context, lumino } = options;
 		this.#options = options;
-		this.pinned = pinned;
+		this.pinned = pinned ?? "";
+		this.#isNew = pinned === null;
 		this.panel = new lumino.Panel();
 		this.panel.node.classList.add(STAGE_CLASS, "jp-LinkedOutputView");
 		this.panel.onCloseRequest = () => this.panel.dispose();
@@ -76,10 +82,11 @@ export class NotebookStage implements Stage {
 		this.#options.onPin();
 	}
 
-	/** Shows a run. The newest run is followed, not pinned. */
+	/** Shows a run. The newest run is followed, not pinned, unless the user prefers otherwise. */
 	show(key: string): void {
 		this.#read();
-		this.pin(key === [...this.#order.keys()].at(-1) ? "" : key);
+		const isNewest = key === [...this.#order.keys()].at(-1);
+		this.pin(isNewest && this.#options.preferences.stageFollows ? "" : key);
 	}
 
 	setVersions(place: RunOutput, versions: Versions): void {
@@ -125,6 +132,8 @@ export class NotebookStage implements Stage {
 		}
 		this.key = key;
 		if (!isOther) return;
+		if (this.#isNew && !this.#options.preferences.stageFollows) this.pinned = key;
+		this.#isNew = false;
 		this.#view = null;
 		window.dispatchEvent(new Event(STAGED));
 	}

@@ -4,13 +4,19 @@ import { load, store } from "../src/storage.ts";
 import type { Stages } from "./cells.ts";
 import { STAGE_CLASS, STAGED } from "./interface.ts";
 import type { App, DocumentContext, NotebookPanel, Panel, Tracker, WidgetModule } from "./jupyter.ts";
+import type { Preferences } from "./preferences.ts";
 import { NotebookStage } from "./stage.ts";
 
 /** In a narrower window, the stage opens below the notebook. */
 const NARROW = 700;
 const STORE = "agent_nb.stages";
 
-export function createStages(app: App, tracker: Tracker, lumino: WidgetModule): Stages {
+export function createStages(
+	app: App,
+	tracker: Tracker,
+	lumino: WidgetModule,
+	preferences: Preferences,
+): Stages {
 	const isPossible = app.name !== "Jupyter Notebook";
 	const stages = new Map<object, NotebookStage>();
 	/** Notebooks whose stage the user has closed. */
@@ -22,8 +28,8 @@ export function createStages(app: App, tracker: Tracker, lumino: WidgetModule): 
 		if (existing) return existing;
 		const notebook = () => tracker.find((panel) => panel.context === context);
 		const onPin = (): void => storePinned(context.path, stage.pinned);
-		const options = { app, context, lumino, notebook, onPin };
-		const stage = new NotebookStage(options, stored()[context.path] ?? "");
+		const options = { app, context, lumino, preferences, notebook, onPin };
+		const stage = new NotebookStage(options, stored()[context.path] ?? null);
 		stages.set(context, stage);
 		stage.panel.id = `${STAGE_CLASS}-${++count}`;
 		closed.delete(context);

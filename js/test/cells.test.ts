@@ -68,7 +68,7 @@ function stage({ readOnly = false, version = VERSION } = {}) {
 	const runCells = vi.fn((_notebook: unknown, _cells: readonly Cell[]) => Promise.resolve(true));
 	const commands = { hasCommand: () => true, isEnabled: () => true, execute: vi.fn() };
 	const app = { name: "JupyterLab", commands } as unknown as App;
-	const stages = createStages(app, tracker, {} as WidgetModule);
+	const stages = createStages(app, tracker, {} as WidgetModule, { stageFollows: true });
 	const lab = { ...createLab(app, tracker, { runCells }, stages), version };
 	vi.stubGlobal(LAB as unknown as string, version ? lab : undefined);
 	const notebook: NotebookContext = { model: { readOnly, sharedModel: { cells: [] } } };

@@ -43,7 +43,10 @@ def test_the_sdist_and_its_wheel_hold_the_page_the_extension_and_the_texts(sdist
     names = zipfile.ZipFile(wheel).namelist()
     assert {f"agent_nb/static/{name}" for name in built if not name.startswith("lab/")} <= set(names)
     extension = [name for name in names if ".data/data/share/jupyter/labextensions/agent-nb/" in name]
-    assert {Path(name).name for name in extension} == {"package.json", "install.json", "extension.js"}
+    assert {name.partition("labextensions/agent-nb/")[2] for name in extension} == {
+        *("package.json", "install.json", "static/extension.js"),
+        "schemas/agent-nb/cells.json",
+    }
     assert "agent_nb/prompts/system.md" in names
     assert "agent_nb/py.typed" in names
     assert any(name.startswith("agent_nb/demo/pages/") for name in names)
