@@ -13,7 +13,7 @@ from agent_nb.core.messages import ToolCall
 from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.run import Run
-from agent_nb.run.cells import kept_steps
+from agent_nb.run.cells import kept_steps, numbered_code
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 from agent_nb.tools.base import Branch
 
@@ -53,10 +53,8 @@ class _BaseCode:
     def __init__(self, codes: list[str], branch: Branch) -> None:
         self.codes, self._branch = codes, branch
         self.done: list[str] = []
-        total = len(codes)
-        numbered = (f"# Call {number} of {total}\n{code}" for number, code in enumerate(codes, 1))
-        self.text = "\n\n".join(numbered) if total > 1 else codes[0]
-        """What the card shows: the code of all calls."""
+        self.text = numbered_code(codes)
+        """What the card shows."""
 
     async def run(self, args: Json, context: ToolContext) -> ToolOutput:
         if args["code"] != self.text:  # changed by the user, a hook or an approval function

@@ -129,6 +129,19 @@ def kept_steps(run: RunRecord) -> list[CodeStep]:
     return [step for turn in _turns(run) for step in turn.kept]
 
 
+def changes_names(run: RunRecord) -> bool:
+    """Whether code that would be applied set, changed or deleted a name."""
+    kinds = ("bound", "changed", "deleted", "in_place")
+    return any(step.names.get(kind) for step in kept_steps(run) for kind in kinds)
+
+
+def numbered_code(codes: Sequence[str]) -> str:
+    """The code of all calls in one text, as it is shown before it runs."""
+    if len(codes) == 1:
+        return codes[0]
+    return "\n\n".join(f"# Call {number} of {len(codes)}\n{code}" for number, code in enumerate(codes, 1))
+
+
 def steps_of(run: RunRecord) -> list[CodeStep]:
     return [step for turn in _turns(run) for step in turn.steps]
 

@@ -109,6 +109,8 @@ class Meta:
     """Numbers in the answer of a loaded run or a replay; other runs send them in `Ready`."""
     numbers_note: str = ""
     """The line above the answer if nothing computed its numbers."""
+    applies: tuple[int, ...] = ()
+    """As in `Ready`, for a run that is shown again."""
     suggestions: tuple[tuple[str, ...], ...] = ()
     """Prompts for the next cell, by variant, for the demo model; the page shows them once there is a page."""
 
@@ -133,6 +135,8 @@ class Ready:
     """As in `Meta`."""
     fix: CellChange | None = None
     """The change that `%agent fix` offers, with secrets masked; None if the answer has none."""
+    applies: tuple[int, ...] = ()
+    """Variants whose code can be applied: it changed names in a branch of this kernel."""
 
 
 class Encoder:

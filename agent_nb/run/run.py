@@ -166,23 +166,11 @@ class Run(RunRecord):
         Raises `ConfigError` if a name that the code reads has changed since the branch was made, unless `anyway`.
         What the code does to files and over the network, it does again.
         """
-        return self._session.apply(self, anyway=anyway)
+        return session_of(self).apply(self, anyway=anyway)
 
     def unapply(self) -> str:
         """Put back the names that `apply` has set. Changes inside objects stay."""
-        return self._session.unapply(self)
-
-    @property
-    def _session(self) -> BranchedSession:
-        session: BranchedSession | None = self.branched_from
-        if session is not None:
-            return session
-        if not self.settings.get("branch"):
-            raise ConfigError(f"`{self.name}` did not work in a branch, so there is nothing to apply.")
-        raise ConfigError(
-            f"`{self.name}` was loaded or replayed, and `apply` is only for a run that ended in this kernel."
-            f" `{self.name}.to_cells()` has its code."
-        )
+        return session_of(self).unapply(self)
 
     def to_notebook(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the cells of `to_cells` as a notebook, with the outputs of the run."""
@@ -253,3 +241,16 @@ def total_cost(costs: Collection[float | None]) -> float | None:
 
 def request_key(name: str, *parts: Any) -> str:
     return f"{name}-{sha256(json.dumps(parts, sort_keys=True, default=repr))[:10]}"
+
+
+def session_of(run: Run) -> BranchedSession:
+    """The session in which the run can be applied. Raises `ConfigError` unless it ended in a branch of this kernel."""
+    session: BranchedSession | None = run.branched_from
+    if session is not None:
+        return session
+    if not run.settings.get("branch"):
+        raise ConfigError(f"`{run.name}` did not work in a branch, so there is nothing to apply.")
+    raise ConfigError(
+        f"`{run.name}` was loaded or replayed, and `apply` is only for a run that ended in this kernel."
+        f" `{run.name}.to_cells()` has its code."
+    )

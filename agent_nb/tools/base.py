@@ -208,6 +208,12 @@ class BranchedSession(Protocol):
     def follow(self, base: "BranchedSession", codes: Sequence[str]) -> None:
         """Keep the code of the base runs that was run first in the branch."""
 
+    def offer(self, run: Any) -> tuple[list[str], str]:
+        """The code that `apply` runs, and why it would be refused without `anyway`; raises if it always is."""
+
+    async def apply_shown(self, run: Any, codes: Sequence[str]) -> str:
+        """Run the code that the user has agreed to, and return what it did, also if a call fails."""
+
     def apply(self, run: Any, *, anyway: bool) -> Any:
         """Run the code of the run; raises `ConfigError` if a name that it reads has changed since, unless `anyway`."""
 

@@ -307,6 +307,7 @@ export interface Meta {
 	decided: Decided[];
 	numbers: AnswerNumber[];
 	numbers_note: string;
+	applies: number[];
 	suggestions: string[][];
 }
 
@@ -323,6 +324,7 @@ export interface Ready {
 	numbers: AnswerNumber[];
 	numbers_note: string;
 	fix: CellChange | null;
+	applies: number[];
 }
 
 export type Tone = "ok" | "warn" | "err" | "off";

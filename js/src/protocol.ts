@@ -85,6 +85,8 @@ export type CommandName =
 	| "approve"
 	| "deny"
 	| "try"
+	| "apply"
+	| "unapply"
 	| "ask_again"
 	| "show_output"
 	| "pick"

@@ -64,6 +64,8 @@ export class Choices {
 	drafts = new Map<string, AnswerDraft>();
 	/** The question whose card takes the focus on its next draw, at the user's request. */
 	question: string | null = null;
+	/** The variant whose card of Apply opens on its next draw, at the user's request. */
+	apply: number | null = null;
 	/** Whether the user allows the live preview to load from any https address. */
 	network = false;
 }

@@ -24,6 +24,7 @@ export const META: Meta = {
 	running_code: [],
 	numbers: [],
 	numbers_note: "",
+	applies: [],
 	suggestions: [],
 	number: 0,
 	folds: false,

@@ -22,6 +22,7 @@ const READY = {
 	numbers: [],
 	numbers_note: "",
 	fix: null,
+	applies: [],
 };
 
 let sent: Record<string, unknown>[];

@@ -220,3 +220,30 @@ def test_long_code_is_approved_only_after_its_end_was_in_view(stage: Stage, how:
     expect(card.get_by_role("button", name="Show all")).to_have_count(0)
     stage.page.keyboard.press("y")
     assert sent(stage) == [{"command": "approve"}]
+
+
+def test_long_code_is_applied_only_after_its_end_was_in_view(stage: Stage):
+    stage.page.set_viewport_size({"width": 700, "height": 900})
+    code = "\n".join(f"x{number} = {number}" for number in range(60))
+    call = {"call_id": "c", "title": "run Python"}
+    done = event("tool_finished", **call, ok=True, summary="", outputs=[], seconds=1, code=None, hint="")
+    ran = [event("tool_started", name="any", **call), event("tool_ready", **call, args={"code": "x"}), done]
+    usage = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
+    end = event("run_finished", reason="end_turn", usage=usage, cost=None, seconds=9, error=None)
+    stage.play([event("turn_started", step=1), *ran, end], applies=(0,))
+    offer = {"code": code, "problem": "`x` has changed.", "question": "q", "applied": True}
+    stage.page.evaluate("offer => { window.kernel.record.apply = offer }", offer)
+    stage.widget.get_by_role("button", name="Apply").click()
+    card = stage.widget.locator(".anb-card.ask")
+    apply = card.get_by_role("button", name="Apply anyway")
+    card.locator(".anb-acts:not(.waits)").wait_for(state="attached")
+    expect(apply).to_be_disabled()
+    apply.dispatch_event("click", {"detail": 1})
+    stage.widget.locator(".anb-toast", has_text="Scroll to the end first, or press Show all.").wait_for()
+    assert findings(stage) == []
+    apply.scroll_into_view_if_needed()
+    expect(apply).to_be_enabled()
+    apply.click()
+    asked = "() => window.kernel.commands.filter((one) => one.command === 'apply').map((one) => one.question)"
+    stage.page.wait_for_function(f"() => ({asked})().length === 2")
+    assert stage.page.evaluate(asked) == [None, "q"]

@@ -153,20 +153,39 @@ class BranchedKernel:
 
     def apply(self, run: Run, *, anyway: bool = False) -> Application:
         """Run the code in the session, as one entry of Undo. Raises if a call fails, and says what ran."""
-        codes = self.check(run, anyway=anyway)
-        work = _Work(self._shell, codes, run.files)
+        work = self._begin(run, self.check(run, anyway=anyway))
         try:
             run_blocking(work.run())
         except KeyboardInterrupt:
             work.problem = INTERRUPTED
+        done = self._end(run, work)
+        if work.problem == INTERRUPTED:
+            raise KeyboardInterrupt(done.text)
+        if work.problem:
+            raise ToolError(done.text)
+        return done
+
+    def offer(self, run: Run) -> tuple[list[str], str]:
+        codes, problem = self.check(run, anyway=True), ""
+        try:
+            self.check(run)
+        except ConfigError as error:
+            problem = str(error)
+        return codes, problem
+
+    async def apply_shown(self, run: Run, codes: Sequence[str]) -> str:
+        work = self._begin(run, codes)
+        await work.run()
+        return self._end(run, work).text
+
+    def _begin(self, run: Run, codes: Sequence[str]) -> "_Work":
+        self._undo, self.is_applied = "", True  # from now on: the code may wait, and another window may ask
+        return _Work(self._shell, codes, run.files)
+
+    def _end(self, run: Run, work: "_Work") -> Application:
         changes = work.changes()
         self._undo, self.is_applied = undo_store.add(changes) if changes else "", True
-        text = work.text(run.name, changes)
-        if work.problem == INTERRUPTED:
-            raise KeyboardInterrupt(text)
-        if work.problem:
-            raise ToolError(text)
-        return Application(text, changes)
+        return Application(work.text(run.name, changes), changes)
 
     def unapply(self, run: Run) -> str:
         """Put back the names that Apply has set, and return what was done."""

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
 from IPython.core.getipython import get_ipython
 
@@ -23,9 +24,9 @@ from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.session import settings
 from agent_nb.pages.page_check import ViewerUnavailableError
 from agent_nb.render import bundle
-from agent_nb.run.cells import Cells
+from agent_nb.run.cells import Cells, numbered_code
 from agent_nb.run.protocol import ChangeDecision
-from agent_nb.run.run import Run
+from agent_nb.run.run import Run, session_of
 from agent_nb.run.turn_requests import request_for_page
 from agent_nb.tools import ToolOutput
 
@@ -211,6 +212,35 @@ class CellsCommand(PageCommand):
         return {"cells": rows}
 
 
+@dataclass(frozen=True, kw_only=True)
+class ApplyCommand(PageCommand):
+    question: str = ""
+    """The id of the card on which the user has agreed; empty to show one."""
+
+    def run(self, run: LiveRun) -> Json | Coroutine[Any, Any, Json]:
+        """Return what the card shows, or run exactly that in the session, once."""
+        result = run.finished_result(self.number)
+        session = session_of(result)
+        codes, problem = offer = session.offer(result)
+        if not self.question:
+            question = uuid4().hex
+            run.offers[self.number] = question, offer
+            code = numbered_code(codes)
+            shown: Json = change_texts({"code": code, "problem": problem}, safe_text)
+            return {**shown, "question": question, "applied": session.is_applied}
+        if run.offers.pop(self.number, None) != (self.question, offer):
+            raise ConfigError("That is no longer what was shown, so nothing was run. Press Apply again.")
+        return self._apply(session.apply_shown(result, codes))
+
+    async def _apply(self, work: Coroutine[Any, Any, str]) -> Json:
+        return {"text": await work}
+
+
+class UnapplyCommand(PageCommand):
+    def run(self, run: LiveRun) -> Json:
+        return {"text": run.finished_result(self.number).unapply()}
+
+
 class KeepCommand(PageCommand):
     def run(self, run: LiveRun) -> Json:
         """Write the cells to a notebook file, for a page that cannot insert them."""
@@ -365,6 +395,8 @@ COMMANDS: dict[str, type[PageCommand]] = {
     "file": FileCommand,
     "element": ElementCommand,
     "cells": CellsCommand,
+    "apply": ApplyCommand,
+    "unapply": UnapplyCommand,
     "keep": KeepCommand,
     "verify": VerifyCommand,
     "request": RequestCommand,

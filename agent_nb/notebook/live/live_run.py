@@ -30,6 +30,7 @@ from agent_nb.pages.element_look import ElementRequest
 from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.pages.preview import TooLargeError, assembled
 from agent_nb.render.summary import ready_line, run_digest, uncomputed_note
+from agent_nb.run.cells import changes_names
 from agent_nb.run.protocol import JOINED_SECONDS, ChangeDecision, Decided, Encoder, Meta, Ready, bound_names
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
@@ -233,6 +234,8 @@ class LiveRun:
         self.ask_otherwise: Ask | None = None
         self.checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
         """Open checks: the window, and the future for its report."""
+        self.offers: dict[int, tuple[str, tuple[list[str], str]]] = {}
+        """What the last card of Apply has shown, by variant, after its id: the code, and why it should not run now."""
 
     @classmethod
     def following(cls, handle: Handle, send: Send, *, network: bool = False) -> "LiveRun":
@@ -264,6 +267,7 @@ class LiveRun:
             annotations=safe_annotations(run.annotations),
             numbers=run.answer_numbers,
             numbers_note=uncomputed_note(run),
+            applies=_applicable(run),
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
 
@@ -309,6 +313,7 @@ class LiveRun:
             numbers=run.answer_numbers,
             numbers_note=uncomputed_note(run),
             fix=offer_fix(run, self.failure),
+            applies=_applicable(run),
         )
         self.stream.finish(ready)
 
@@ -369,6 +374,11 @@ class LiveRun:
         if self.result.variant == variant:
             return self.result
         return self.result.variants[variant]
+
+
+def _applicable(run: Run) -> tuple[int, ...]:
+    variants = (variant for variant in run.variants or (run,) if variant.branched_from)
+    return tuple(variant.variant for variant in variants if changes_names(variant))
 
 
 def _suggestions(variants: int) -> tuple[tuple[str, ...], ...]:

@@ -21,6 +21,7 @@ import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HI
 import { type Action, actionFor, createAnswer, isTyped } from "./approval-answers.ts";
 import { createArguments, createChange } from "./arguments.ts";
 import { createForm, type Form } from "./form.ts";
+import { createGate, scrollToCard } from "./gate.ts";
 import { ANSWER_KEY } from "./reminder.ts";
 import { createTrial } from "./trial.ts";
 
@@ -36,14 +37,12 @@ export class Approval {
 	readonly #call: ReturnType<typeof createCall>;
 	readonly #trial: ReturnType<typeof createTrial>;
 	readonly #answer: ReturnType<typeof createAnswer>;
-	readonly #stillness: ReturnType<typeof createStillness>;
+	readonly #gate: ReturnType<typeof createGate>;
 	#row: ToolRow;
 	#draft = new AnswerDraft();
 	/** The `seq` of the visible question. */
 	#shown = 0;
 	#sent = false;
-	/** Whether the start of the card was in view; only then does its end count as seen. */
-	#placed = false;
 	#questions: readonly Question[] = [];
 
 	constructor(context: Context, row: ToolRow) {
@@ -56,8 +55,6 @@ export class Approval {
 		);
 		this.#trial = createTrial(context);
 		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
-		const { element } = this.#answer;
-		this.#stillness = createStillness(element, context.signal, (still) => this.#look(still));
 		this.element = h(
 			"div",
 			// The keys work after a click anywhere on the card.
@@ -67,6 +64,16 @@ export class Approval {
 			this.#trial.element,
 			this.#answer.element,
 		);
+		this.#gate = createGate(context, {
+			card: this.element,
+			call: this.#call.element,
+			answers: this.#answer.element,
+			draft: () => this.#draft,
+			draw: (still, isNew) => {
+				if (isNew) this.#drawAnswer();
+				this.#answer.setReady(still, this.#draft.seen);
+			},
+		});
 		const { note } = this.#answer;
 		listen(note, "input", context.signal, () => {
 			this.#draft.note = note.value;
@@ -84,7 +91,7 @@ export class Approval {
 		if (asking && this.#shown !== question) this.#ask();
 		if (!asking && this.#shown) {
 			this.#context.choices.drafts.delete(this.#key);
-			this.#stillness.unwatch();
+			this.#gate.unwatch();
 		}
 		this.#shown = question;
 	}
@@ -135,29 +142,12 @@ export class Approval {
 		this.element.setAttribute("aria-label", heading);
 		this.element.dataset.question = this.#key;
 		this.#draw();
-		this.#placed = false;
-		this.element.classList.remove("all");
-		this.#stillness.watch();
 		if (!choices.replay) announce(isQuestion(row) ? `The model asks: ${title}` : `Approval needed: ${title}`);
-		requestAnimationFrame(() => {
-			scrollToCard(this.element, this.#call.element);
-			this.element.classList.toggle("long", !isEndInView(this.#call.element, this.#answer.element));
-			this.#placed = true;
-			this.#stillness.check();
-		});
-	}
-
-	/** Approval requires that the whole call was in view. */
-	#look(still: boolean): void {
-		const { seen } = this.#draft;
-		this.#draft.seen ||= this.#placed && isEndInView(this.#call.element, this.#answer.element);
-		if (seen !== this.#draft.seen) this.#drawAnswer();
-		this.#answer.setReady(still, this.#draft.seen);
+		this.#gate.ask();
 	}
 
 	#showAll(): void {
-		this.element.classList.add("all");
-		this.#draft.seen = true;
+		this.#gate.showAll();
 		this.#drawAnswer();
 		moveFocus(this.element);
 	}
@@ -194,10 +184,7 @@ export class Approval {
 		else if (action === "undo") this.#undo();
 		else if (action === "all") this.#showAll();
 		else if (!this.#answer.offers(action)) return;
-		else if (!this.#stillness.check(byKey))
-			this.#context.notify("The card had just appeared or moved, so that press did not count.");
-		else if (!this.#draft.seen && action !== "deny")
-			this.#context.notify("Scroll to the end first, or press Show all.");
+		else if (!this.#gate.passes(byKey, action === "deny")) return;
 		else if (action === "try") this.#try();
 		else this.#send(action);
 	}
@@ -254,7 +241,7 @@ export class Approval {
 		this.#draft.trial = trial;
 		this.#answer.setHint("");
 		this.#drawAnswer();
-		this.#stillness.watch();
+		this.#gate.watch();
 	}
 
 	/** Forgets the trial, because the call is another one now. */
@@ -327,26 +314,6 @@ function isScope(action: Action): boolean {
 function subtitleOf(row: ToolRow): Node[] {
 	if (isQuestion(row)) return withCode("Your answer goes to the model. The clock is paused.");
 	return [h("span", null, h("code", null, printable(row.name)), " asks before it runs.")];
-}
-
-/** Scrolls to the card without taking the focus: the user may be typing elsewhere. */
-function scrollToCard(card: HTMLElement, fields: HTMLElement): void {
-	if (!card.isConnected) return;
-	card.scrollIntoView?.({ block: "nearest" });
-	// A card taller than its pane shows its beginning.
-	fields.firstElementChild?.scrollIntoView?.({ block: "nearest" });
-}
-
-/** Whether no part of the call is below the window, under the buttons, or scrolled out of an editor. */
-function isEndInView(call: HTMLElement, answers: HTMLElement): boolean {
-	const { bottom } = call.getBoundingClientRect();
-	const end = Math.min(answers.getBoundingClientRect().top, innerHeight);
-	const editors = [...call.querySelectorAll(".anb-editor")];
-	return (
-		call.checkVisibility() &&
-		bottom <= end + 1 &&
-		editors.every((editor) => editor.scrollTop + editor.clientHeight >= editor.scrollHeight - 1)
-	);
 }
 
 /** The head of an approval card: the question, its position in the queue, and Edit. */
@@ -446,41 +413,4 @@ function createChanges() {
 			draw();
 		},
 	};
-}
-
-/** Milliseconds that a card must not have moved before a press on it counts. */
-const STILL_FOR = 500;
-/** Poll interval for its position in milliseconds; each press checks too. */
-const LOOK_EVERY = 100;
-
-/** `onCheck` is called with whether the element is at rest. */
-function createStillness(element: HTMLElement, signal: AbortSignal, onCheck: (still: boolean) => void) {
-	let timer: ReturnType<typeof setInterval> | undefined;
-	let place = "";
-	let [since, appeared] = [0, 0];
-	const unwatch = (): void => clearInterval(timer);
-	signal.addEventListener("abort", unwatch, { once: true });
-
-	/** Whether a press of a pointer or a key counts. */
-	function check(byKey = false): boolean {
-		const { left, top, width, height } = element.getBoundingClientRect();
-		const now = performance.now();
-		const before = place;
-		place = [left, top, width, height].map(Math.round).join(" ");
-		if (place !== before) since = now;
-		const still = now - since >= STILL_FOR;
-		onCheck(still);
-		return byKey ? now - appeared >= STILL_FOR : still;
-	}
-
-	/** Restarts the wait: the element has appeared, or its content has changed. */
-	function watch(): void {
-		unwatch();
-		timer = setInterval(check, LOOK_EVERY);
-		place = "";
-		appeared = performance.now();
-		check();
-	}
-
-	return { watch, unwatch, check };
 }

@@ -22,6 +22,7 @@ import { iconButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
 import { createNumbers } from "./answer-numbers.ts";
+import { createApply } from "./apply-card.ts";
 import { createEnd } from "./end-card.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
@@ -95,18 +96,20 @@ function calledRows({ run, choices }: Context): LineRow[] {
 /** The names that a run's code has left, below its answer. */
 function createLeftNames(context: Context) {
 	const element = h("li", { class: "anb-item" });
+	const apply = createApply(context);
 	let drawn: readonly Row[] = [];
 	let undone: readonly string[] = [];
 	return {
 		element,
 		/** Returns whether it was redrawn, for new rows or after an undo. */
 		update(rows: readonly Row[]): boolean {
+			apply.update();
 			const { undone: now = [] } = context.run.state?.meta ?? {};
 			const same = rows === drawn && now.length === undone.length;
 			if (same || (rows.length === 0 && drawn.length === 0)) return false;
 			[drawn, undone] = [rows, now];
 			if (rows.length === 0) element.remove();
-			else element.replaceChildren(createLeft(context, rows));
+			else element.replaceChildren(createLeft(context, rows, apply.slot), apply.place);
 			return rows.length > 0;
 		},
 	};

@@ -10,7 +10,14 @@ import { type BodyView, type Context, openVariant, type Snapshot } from "../cont
 import { createPreview } from "../result/preview.ts";
 import { Sight } from "../shared/on-screen.ts";
 import { createSingle } from "./single-variant.ts";
-import { createBoundMark, createPick, createStanding, createStopOrOpen, factsOf } from "./variant-parts.ts";
+import {
+	createApplyPicked,
+	createBoundMark,
+	createPick,
+	createStanding,
+	createStopOrOpen,
+	factsOf,
+} from "./variant-parts.ts";
 
 export function createPlace(context: Context): BodyView {
 	const element = h("div", { class: "anb-place" });
@@ -92,6 +99,7 @@ export function createSummary(context: Context, number: number) {
 	const parts = {
 		boundMark: createBoundMark(),
 		standing: createStanding(),
+		apply: createApplyPicked(context),
 		pick: createPick(context),
 		swap: createStopOrOpen(context, variantContext),
 		answer: createAnswer(context, number),
@@ -157,7 +165,7 @@ const COLUMN_WIDTH = 640;
 /** A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together. */
 function createColumn(context: Context, { sight, pages }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { variantContext, name, model, boundMark, standing, facts, swap, answer, pick } = summary;
+	const { variantContext, name, model, boundMark, standing, facts, swap, answer, apply, pick } = summary;
 	const preview = createQuietPreview(variantContext, COLUMN_WIDTH, (share) => {
 		// A page that forges this can only scroll.
 		for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
@@ -169,7 +177,7 @@ function createColumn(context: Context, { sight, pages }: Shared, number: number
 		h("div", null, name, model, boundMark.element),
 		h("div", null, standing.element, facts),
 	);
-	const head = h("header", null, who, swap.element, answer.element, pick.element);
+	const head = h("header", null, who, swap.element, answer.element, apply.element, pick.element);
 	const why = h("p", { class: "why", hidden: true });
 	const element = h("div", { class: "anb-col", role: "group" }, head, why, preview.element);
 	model.className = "mut model";
@@ -198,7 +206,7 @@ const LONGEST_TEXT = 400;
 /** A cell of the grid: a variant, small and live, with its phase, its cost, and buttons to stop, pick and open it. */
 function createCell(context: Context, { sight }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { variantContext, name, boundMark, standing, model, facts, answer, pick, swap } = summary;
+	const { variantContext, name, boundMark, standing, model, facts, answer, apply, pick, swap } = summary;
 	const preview = createQuietPreview(variantContext, CELL_WIDTH);
 	const open = h("button", { class: "open", onclick: () => openVariant(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
@@ -209,7 +217,7 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 		h("div", { class: "line" }, name, boundMark.element, standing.element),
 		h("div", { class: "line facts" }, model, facts),
 		text.element,
-		h("div", { class: "line acts" }, answer.element, pick.element, swap.element),
+		h("div", { class: "line acts" }, answer.element, apply.element, pick.element, swap.element),
 	);
 	const element = h("div", { class: "anb-variant", role: "group" }, shot, body);
 	model.className = "anb-badge model";

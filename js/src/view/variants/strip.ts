@@ -7,7 +7,14 @@ import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 import { createRadios, rove } from "../shared/buttons.ts";
 import { phaseNow } from "../shared/status.ts";
-import { createBoundMark, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
+import {
+	createApplyPicked,
+	createBoundMark,
+	createMark,
+	createPick,
+	createStopOrOpen,
+	factsOf,
+} from "./variant-parts.ts";
 
 interface TabItem {
 	variant: Variant;
@@ -87,8 +94,8 @@ function createTabs(context: Context) {
 function createChosen(context: Context) {
 	const { choices } = context;
 	const facts = h("span", { class: "num mut" });
-	const [pick, swap] = [createPick(context), createStopOrOpen(context, context)];
-	const element = h("span", { class: "anb-chosen" }, facts, swap.element, pick.element);
+	const parts = [createStopOrOpen(context, context), createApplyPicked(context), createPick(context)];
+	const element = h("span", { class: "anb-chosen" }, facts, ...parts.map((part) => part.element));
 	return {
 		element,
 		update(snapshot: Snapshot) {
@@ -96,8 +103,7 @@ function createChosen(context: Context) {
 			element.hidden = choices.arrangement !== "one" || !variant;
 			if (!variant) return;
 			setText(facts, variant.state.busy ? phaseNow(variant).text : factsOf(variant));
-			swap.update(variant, snapshot);
-			pick.update(variant, snapshot);
+			for (const part of parts) part.update(variant, snapshot);
 		},
 	};
 }

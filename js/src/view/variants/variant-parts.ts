@@ -6,8 +6,9 @@ import { dollars, seconds } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
 import { canShow, presentFiles } from "../../shown.ts";
 import type { Variant } from "../../variants.ts";
-import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
+import { type Context, followInFooter, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
 import { phaseNow, statusOf } from "../shared/status.ts";
+import { canApply } from "../transcript/apply-card.ts";
 
 export interface VariantPart {
 	readonly element: HTMLElement;
@@ -100,6 +101,26 @@ export function createPick(context: Context): VariantPart {
 			check.toggleAttribute("hidden", !picked);
 			setText(label, action);
 			setLabel(element, `${action} ${next.label}`, pickTitle(next, run, context.run.busy));
+		},
+	};
+}
+
+/** Opens the card that applies the code of the picked variant. */
+export function createApplyPicked(context: Context): VariantPart {
+	const element = h("button", { class: "anb-btn sm", onclick: press }, "Apply");
+	let number = 0;
+
+	function press(): void {
+		Object.assign(context.choices, { apply: number, unfolded: true, alone: false });
+		openVariant(context, number);
+	}
+
+	return {
+		element,
+		update(variant, { run: { ready } }) {
+			number = variant.number;
+			element.hidden = !ready?.picked || ready.variant !== number || !canApply(context, number);
+			setLabel(element, `Apply ${variant.label}`, "Show its code, to run it in your session");
 		},
 	};
 }

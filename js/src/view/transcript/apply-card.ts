@@ -1,0 +1,153 @@
+// Apply: a card with all code of a run in a branch, which the user lets run in the session, and then what it set.
+
+import { h, listen, moveFocus, setAttribute, setChildren, withCode } from "../../dom.ts";
+import { printable } from "../../printable.ts";
+import type { Context } from "../context.ts";
+import { createArguments } from "./arguments.ts";
+import { createGate } from "./gate.ts";
+
+/** The kernel's answer: what the card shows. */
+interface Offer {
+	readonly code: string;
+	/** Why the code should not run now; empty otherwise. */
+	readonly problem: string;
+	readonly question: string;
+	readonly applied: boolean;
+}
+
+const TITLE = "Apply this code to your session?";
+const ABOUT =
+	"It ran in a branch. Here it changes your variables, and what it does to files and over the network, it does again.";
+
+/** Whether the kernel has the branch run of a variant, so that its code can be applied here. */
+export function canApply({ choices, run }: Context, variant: number): boolean {
+	const { lost, meta, ready } = run.state ?? {};
+	const isLive = run.greeted && !lost && !choices.replay && !run.notebook?.model.readOnly;
+	return isLive && ((ready ?? meta)?.applies ?? []).includes(variant);
+}
+
+/** The button, and a place below it for the card and the outcome. Both are empty unless the code can be applied. */
+export function createApply(context: Context) {
+	const { choices, signal } = context;
+	const { variant } = choices;
+	const button = h("button", { class: "anb-btn sm", title: "Run the code in your session" }, "Apply");
+	const slot = h("span");
+	const dialog = createDialog(context, () => moveFocus(button));
+	listen(button, "click", signal, dialog.ask);
+	return {
+		slot,
+		place: dialog.element,
+		update(): void {
+			const isOffered = canApply(context, variant);
+			setChildren(slot, isOffered, () => (isOffered ? [button] : []));
+			if (!isOffered) dialog.show();
+			else if (choices.apply === variant) {
+				choices.apply = null;
+				void dialog.ask();
+			}
+		},
+	};
+}
+
+/** Shows the card, and in its place what came of it. `cancelled` is called after Cancel. */
+function createDialog(context: Context, cancelled: () => void) {
+	const { choices, run, signal } = context;
+	const { variant } = choices;
+	const element = h("div");
+	let close = (): void => {};
+
+	async function ask(): Promise<void> {
+		const reply = await run.command("apply", { variant });
+		if (signal.aborted || !canApply(context, variant)) return;
+		if (!reply.ok) return show(createOutcome(String(reply.error)));
+		const card = createCard(context, reply as unknown as Offer, { apply, undo, cancel });
+		show(card.element);
+		close = card.close;
+		card.ask();
+	}
+
+	async function apply(question: string): Promise<void> {
+		const reply = await run.command("apply", { variant, question });
+		if (reply.ok) return show(createOutcome(String(reply.text), createButton("Undo", undo, " sm")));
+		context.notify(String(reply.error));
+		void ask();
+	}
+
+	async function undo(): Promise<void> {
+		const reply = await run.command("unapply", { variant });
+		show(createOutcome(String(reply.ok ? reply.text : reply.error)));
+	}
+
+	function cancel(): void {
+		show();
+		cancelled();
+	}
+
+	function show(...content: HTMLElement[]): void {
+		close();
+		element.replaceChildren(...content);
+	}
+
+	return { element, ask, show };
+}
+
+function createOutcome(text: string, ...buttons: HTMLElement[]): HTMLElement {
+	const status = h("span", { role: "status" }, ...withCode(printable(text)));
+	return h("div", { class: "anb-names left" }, status, ...buttons);
+}
+
+interface Answers {
+	apply(question: string): Promise<void>;
+	undo(): Promise<void>;
+	cancel(): void;
+}
+
+function createCard(context: Context, { code, problem, question, applied }: Offer, answers: Answers) {
+	const call = h("div", { class: "in" }, ...createArguments({ code }, { code }, {}));
+	const apply = createButton(problem ? "Apply anyway" : "Apply", press, " primary");
+	const all = createButton("Show all", showAll, " ghost");
+	const undo = createButton("Undo", () => send(answers.undo));
+	const warning = h("p", { class: "anb-note warn", hidden: !problem }, ...withCode(printable(problem)));
+	const buttons = [all, apply, ...(applied ? [undo] : []), createButton("Cancel", answers.cancel)];
+	const acts = h("div", { class: "anb-acts ask" }, warning, ...buttons);
+	const head = h("header", null, h("div", null, h("h4", null, TITLE), h("p", { class: "sub" }, ABOUT)));
+	const attributes = { class: "anb-card ask", role: "group", "aria-label": TITLE, tabindex: -1 };
+	const element = h("div", attributes, head, call, acts);
+	const draft = { seen: false };
+	const gate = createGate(context, { card: element, call, answers: acts, draft: () => draft, draw });
+
+	function draw(still: boolean): void {
+		all.hidden = draft.seen;
+		acts.classList.toggle("waits", !still);
+		setAttribute(apply, "aria-disabled", still && draft.seen ? null : "true");
+	}
+
+	function showAll(): void {
+		gate.showAll();
+		gate.check();
+	}
+
+	function press({ detail }: MouseEvent): void {
+		// Enter or Space on a button is a click with a detail of 0.
+		if (gate.passes(detail === 0)) send(() => answers.apply(question));
+	}
+
+	function send(answer: () => Promise<void>): void {
+		if (acts.matches(".sent")) return;
+		acts.classList.add("sent");
+		void answer();
+	}
+
+	return {
+		element,
+		close: gate.unwatch,
+		ask(): void {
+			gate.ask();
+			moveFocus(element);
+		},
+	};
+}
+
+function createButton(label: string, onclick: (press: MouseEvent) => void, look = ""): HTMLElement {
+	return h("button", { class: `anb-btn${look}`, onclick }, label);
+}
