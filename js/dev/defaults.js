@@ -19,6 +19,7 @@ export const META = {
 	reviewable: false,
 	decided: [],
 	numbers: [],
+	applies: [],
 	suggestions: [],
 	number: 0,
 	folds: false,
@@ -35,5 +36,6 @@ export const READY = {
 	others: [],
 	failed_check: "",
 	numbers: [],
+	applies: [],
 	fix: null,
 };

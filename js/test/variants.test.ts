@@ -121,9 +121,9 @@ class Several extends Kernel {
 		this.batch(this.#last + 1, all, { meta });
 		this.#last += all.length;
 	}
-	ready(variant: number, picked: boolean): void {
+	ready(variant: number, picked: boolean, applies: number[] = []): void {
 		const line = `\`hero\` is variant ${variant + 1}`;
-		this.say({ kind: "ready", line, files_name: "files", variant, picked });
+		this.say({ kind: "ready", line, files_name: "files", variant, picked, applies });
 	}
 }
 
@@ -302,6 +302,22 @@ describe("several variants on the page", () => {
 			"Variant 2 · opus",
 		]);
 		expect(texts(".anb-foot .ready")).toEqual(["hero is variant 2"]);
+	});
+
+	test("a picked variant that ran in a branch offers to apply its code", async () => {
+		await end(0, 1, 2);
+		const offers = (): (string | null)[] =>
+			visible("[aria-label^=Apply]").map((button) => button.getAttribute("aria-label"));
+		for (const picked of [false, true]) {
+			expect(offers()).toEqual([]);
+			model.ready(1, picked, [0, 1]);
+			await soon();
+		}
+		expect(offers()).toEqual(["Apply Variant 2 · opus"]);
+		named("Apply Variant 2 · opus").click();
+		await soon();
+		expect(model.commands("apply")).toMatchObject([{ variant: 1 }]);
+		expect(named("One at a time").getAttribute("aria-checked")).toBe("true");
 	});
 
 	test("a refused pick says why", async () => {

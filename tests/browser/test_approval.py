@@ -227,7 +227,11 @@ def test_long_code_is_applied_only_after_its_end_was_in_view(stage: Stage):
     code = "\n".join(f"x{number} = {number}" for number in range(60))
     call = {"call_id": "c", "title": "run Python"}
     done = event("tool_finished", **call, ok=True, summary="", outputs=[], seconds=1, code=None, hint="")
-    ran = [event("tool_started", name="any", **call), event("tool_ready", **call, args={"code": "x"}), done]
+    ran = [
+        event("tool_started", name="any", **call),
+        event("tool_ready", **call, args={"code": "x = 1\ny = 2"}),
+        done,
+    ]
     usage = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
     end = event("run_finished", reason="end_turn", usage=usage, cost=None, seconds=9, error=None)
     stage.play([event("turn_started", step=1), *ran, end], applies=(0,))

@@ -1,7 +1,17 @@
 // A tool call and its result as one row. It draws title, status, summary and outputs, independent of the tool.
 
 import { currentState } from "../../actions.ts";
-import { h, icon, listen, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
+import {
+	h,
+	icon,
+	listen,
+	setAttribute,
+	setChildren,
+	setText,
+	toggle,
+	type View,
+	withCode,
+} from "../../dom.ts";
 import { bytes, plural, seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { changedNames, readable } from "../../json.ts";
@@ -358,7 +368,9 @@ function createCodeCell() {
 	return {
 		element: h("details", { class: "anb-source", open: true }, summary, text),
 		update(code: string) {
-			setText(label, `${plural(code.trimEnd().split("\n").length, "line")} of code`);
+			const lines = `${plural(code.trimEnd().split("\n").length, "line")} of code`;
+			setText(label, lines);
+			setAttribute(summary, "aria-label", lines); // the label is hidden while the code is open
 			setChildren(text, code, () => coloured("py", printable(code.trimEnd())));
 		},
 	};
