@@ -4,6 +4,7 @@ Thinking blocks are signed and must be sent back unchanged, so each message stor
 """
 
 import hashlib
+import inspect
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -249,12 +250,16 @@ class AnthropicMessagesProvider(StreamingProvider):
 
     def client_arguments(self, http: "httpx2.AsyncClient") -> Json:
         """The arguments of a client besides its credentials."""
+        import anthropic
+
         settings = self.settings
+        # `agent_nb.tracing` creates a span per turn; the usage would be counted twice. Older SDKs create no spans.
+        has_spans = "open_telemetry" in inspect.signature(anthropic.AsyncAnthropic).parameters
         return {
             "base_url": settings.base_url.removesuffix("/v1") if settings.base_url else None,
             "http_client": http,
             "max_retries": 0,
-            "open_telemetry": False,  # `agent_nb.tracing` creates a span per turn; the usage would be counted twice
+            **({"open_telemetry": False} if has_spans else {}),
             "default_headers": {**(_BROWSER_HEADERS if IN_BROWSER else {}), **settings.headers},
         }
 
@@ -281,7 +286,7 @@ class AnthropicMessagesProvider(StreamingProvider):
     def error(self, exc: Exception) -> ProviderError:
         import anthropic
 
-        if isinstance(exc, anthropic.CredentialsError):
+        if isinstance(exc, getattr(anthropic, "CredentialsError", ())):
             return failure.from_status(self.settings, 401, str(exc))
         return super().error(exc)
 

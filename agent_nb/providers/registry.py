@@ -9,7 +9,7 @@ from agent_nb._base.constants import ACP, DEMO, IN_BROWSER, REPLAY
 from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
 from agent_nb.core.run_settings import DERIVED, SETTINGS
-from agent_nb.providers.requirements import take_options
+from agent_nb.providers.requirements import check_version, outdated, take_options
 from agent_nb.providers.settings import (
     Settings,
     can_load,
@@ -102,11 +102,11 @@ def full_name(name: str) -> str:
 
 
 def default_model_name(besides: str = "") -> str | None:
-    """The recommended model of the first preferred vendor with a key, except the vendor `besides`; or None."""
-    for vendor in VENDORS.values():
-        if vendor.preferred and vendor.name != besides and find_key(vendor.keys):
-            return f"{vendor.name}:{vendor.recommended}"
-    return None
+    """The recommended model of the first preferred vendor with a key, except the vendor `besides`; or None. A vendor
+    whose SDK is too old comes last."""
+    rows = [row for row in VENDORS.values() if row.preferred and row.name != besides and find_key(row.keys)]
+    vendor = min(rows, key=lambda row: bool(outdated(row.api)), default=None)
+    return f"{vendor.name}:{vendor.recommended}" if vendor else None
 
 
 def _parse(name: str) -> tuple[Vendor, str]:
@@ -171,6 +171,7 @@ def _protocol(vendor: Vendor, name: str) -> str:
 
 
 def _check_installed(vendor: Vendor, api: Api) -> None:
+    check_version(vendor)
     if is_installed(api.sdk) or can_load(api.package):
         return
     if IN_BROWSER and api.package == "google-genai":

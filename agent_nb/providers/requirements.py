@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from agent_nb.core.errors import ConfigError, check_type
+from agent_nb.core.errors import ConfigError, InstallError, check_type
 from agent_nb.providers.settings import find_key, is_installed
-from agent_nb.providers.vendors import ClientOption, Identity, Vendor
+from agent_nb.providers.vendors import Api, ClientOption, Identity, Vendor
 
 
 def take_options(vendor: Vendor, name: str, arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -27,6 +28,8 @@ def take_options(vendor: Vendor, name: str, arguments: Mapping[str, Any]) -> dic
 
 def missing(vendor: Vendor) -> str:
     """The one thing to set or to run before the vendor can be used, in a few words; empty if there is none."""
+    if old := outdated(vendor.api):
+        return f"{_upgrade(vendor.api)}: {old} is too old"
     for option in vendor.client_options:
         if not _from_environment(option):
             return f"set {option.variables[0]}: {option.meaning}"
@@ -40,6 +43,29 @@ def missing(vendor: Vendor) -> str:
     if has_credentials(vendor.identity):
         return ""
     return f"{f'{key}, or ' if key else ''}run {vendor.identity.remedy}, unless this machine has an identity"
+
+
+def outdated(api: Api) -> str:
+    """The version of the installed SDK if it is too old; else empty. Nothing is imported."""
+    try:
+        installed = version(api.package) if api.package else ""
+    except PackageNotFoundError:
+        return ""
+    major = installed.partition(".")[0]
+    return installed if major.isdigit() and int(major) < api.lowest else ""
+
+
+def check_version(vendor: Vendor) -> None:
+    """Raise `InstallError` if the vendor's SDK is too old."""
+    if old := outdated(vendor.api):
+        raise InstallError(
+            f"{vendor.title} needs version {vendor.api.lowest} or newer of the {vendor.api.package!r} package, and"
+            f" {old} is installed: `%{_upgrade(vendor.api)}`, then restart the kernel."
+        )
+
+
+def _upgrade(api: Api) -> str:
+    return f'pip install -U "{api.package}>={api.lowest}"'
 
 
 def has_credentials(identity: Identity) -> bool:

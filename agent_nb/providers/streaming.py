@@ -32,6 +32,7 @@ from agent_nb.providers.base import (
 )
 from agent_nb.providers.http import make_client, release, responses_opened, shared_client
 from agent_nb.providers.prices import context_window
+from agent_nb.providers.requirements import check_version
 from agent_nb.providers.settings import Settings, load_package
 from agent_nb.providers.sse import SseReader
 from agent_nb.providers.tool_schemas import Dialect, ToolTranslation
@@ -105,6 +106,7 @@ class VendorClient(abc.ABC):
 
     def _load(self, http: "httpx2.AsyncClient") -> Any:
         package = self.settings.vendor.api.package
+        check_version(self.settings.vendor)
         try:
             importlib.import_module(self.sdk)
             return self.connect(http)

@@ -14,6 +14,7 @@ from agent_nb.images.placeholder import Placeholder
 from agent_nb.providers.prices import has_image_price
 from agent_nb.providers.registry import load
 from agent_nb.providers.registry import model as make_model
+from agent_nb.providers.requirements import outdated
 from agent_nb.providers.settings import Settings, check_base_url, find_key
 from agent_nb.providers.vendors import VENDORS
 
@@ -63,7 +64,8 @@ def image_makers(provider: Any, choice: str = "") -> list[ImageMaker]:
     if vendor is not None and vendor.local and not choice:
         return []
     usable = list(_usable_settings(getattr(provider, "settings", None)))
-    selected = [_pick(usable, choice)] if choice else usable
+    fitting = (settings for settings in usable if not outdated(settings.vendor.api))
+    selected = [_pick(usable, choice)] if choice else fitting
     return [load(IMAGE_MAKERS[settings.vendor.name])(settings) for settings in selected]
 
 

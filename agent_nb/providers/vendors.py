@@ -33,16 +33,18 @@ class Api:
     """The SDK's name on PyPI; empty for models that need no server."""
     sdk: str = ""
     """The module to import from that package."""
+    lowest: int = 0
+    """The first major version of the SDK that uses httpx2, and so accepts the shared HTTP client."""
     options: tuple[str, ...] = ()
     """Options of a model that needs no server, besides the settings that `accepted_by` in `SETTINGS` lists for it."""
 
 
 APIS: dict[str, Api] = {
-    "anthropic_messages": Api(package="anthropic", sdk="anthropic"),
-    "responses": Api(package="openai", sdk="openai"),
-    "interactions": Api(package="google-genai", sdk="google.genai"),
-    "generate_content": Api(package="google-genai", sdk="google.genai"),
-    "chat": Api(package="openai", sdk="openai"),
+    "anthropic_messages": Api(package="anthropic", sdk="anthropic", lowest=1),
+    "responses": Api(package="openai", sdk="openai", lowest=3),
+    "interactions": Api(package="google-genai", sdk="google.genai", lowest=3),
+    "generate_content": Api(package="google-genai", sdk="google.genai", lowest=3),
+    "chat": Api(package="openai", sdk="openai", lowest=3),
     DEMO: Api(options=("pace",)),
     REPLAY: Api(options=("pace", "folder")),
     ACP: Api(options=("silence",)),

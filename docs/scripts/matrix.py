@@ -20,6 +20,8 @@ from xml.etree import ElementTree
 
 from packaging.requirements import Requirement
 
+from agent_nb.providers.vendors import APIS
+
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / ".venv-matrix"
 TARGET = ROOT / "docs" / "internals" / "compatibility.md"
@@ -33,6 +35,8 @@ TESTS = (
     "tests/unit/web",
     "tests/unit/test_agent.py",
 )
+OLDER_TESTS = ("tests/kernel/test_older_sdks.py", "tests/unit/cassette", "tests/unit/tools/mcp")
+"""What works without any vendor."""
 INTRODUCTION = (
     "# Compatibility",
     "",
@@ -54,19 +58,21 @@ COLAB_PINS = (
     "pillow==11.3.0",
 )
 """What Colab's image has of the packages that a kernel with our magic loads, by its public list of August 2026
-(https://github.com/googlecolab/backend-info). It has older SDKs of the vendors, which pip replaces."""
+(https://github.com/googlecolab/backend-info)."""
+SDKS = {api.package: api.lowest for api in APIS.values() if api.package}
+"""The lowest major version of each vendor's SDK."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     python: str
     ipykernel: str
-    versions: Literal["newest", "lowest", "Colab"] = "newest"
-    """Of our dependencies: the newest, the lowest that are allowed, or what Colab has."""
+    versions: Literal["newest", "lowest", "older SDKs", "Colab"] = "newest"
+    """Of our dependencies: the newest, the lowest that are allowed, SDKs that fit no vendor, or what Colab has."""
 
     @property
     def name(self) -> str:
-        return f"{self.python}-{self.versions}-ipykernel-{self.ipykernel}"
+        return f"{self.python}-{self.versions.replace(' ', '-')}-ipykernel-{self.ipykernel}"
 
     @property
     def folder(self) -> Path:
@@ -76,6 +82,7 @@ class Row:
 COLAB = Row("3.13", "6.17.1", "Colab")
 ROWS = (
     Row("3.11", "6.31.0", "lowest"),
+    Row("3.11", "6.31.0", "older SDKs"),
     Row("3.11", "7.2.0"),
     Row("3.12", "7.4.0"),
     Row("3.13", "7.4.0"),
@@ -160,6 +167,8 @@ def pins(row: Row) -> Iterable[str]:
             return ()
         case "lowest":
             return lowest_versions()
+        case "older SDKs":
+            return [f"{package}<{lowest}" for package, lowest in SDKS.items()]
         case "Colab":
             return COLAB_PINS
 
@@ -170,14 +179,18 @@ def lowest_versions() -> list[str]:
     requirements = [Requirement(text) for text in project["dependencies"]]
     here = [each for each in requirements if each.marker is None or each.marker.evaluate()]
     bounds = [(each.name, bound) for each in here for bound in each.specifier if bound.operator == ">="]
-    return [f"{name}=={bound.version}" for name, bound in bounds]
+    exact = [
+        f"{name}=={bound.version}" for name, bound in bounds if name != "pydantic"
+    ]  # google-genai needs a newer
+    return [*exact, *(f"{package}=={lowest}" for package, lowest in SDKS.items())]
 
 
 def run_tests(row: Row) -> None:
     report = row.folder / "report.xml"
     report.unlink(missing_ok=True)
     python = row.folder / "bin" / "python"
-    command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *TESTS]
+    tests = OLDER_TESTS if row.versions == "older SDKs" else TESTS
+    command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *tests]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
     counts = {"tests": 0, "skipped": 0, "failures": 0, "errors": 0}
     for suite in ElementTree.parse(report).iter("testsuite"):
@@ -209,12 +222,13 @@ def page(results: dict[Row, Result]) -> str:
     lines += [table_line(row, results.get(row)) for row in ROWS]
     lines += [
         "",
-        "The lowest versions are the lower bounds in `pyproject.toml`; Colab's are those of its image. Installed were:",
+        "The lowest versions are the lower bounds in `pyproject.toml` and, of the vendors' SDKs, the first that fit.",
+        "With older SDKs, only tests without a vendor are run. Colab's are those of its image. Installed were:",
         "",
     ]
     lines += ["| | " + " | ".join(SHOWN) + " |", "|---" * (len(SHOWN) + 1) + "|"]
     for row, result in results.items():
-        title = f"Python {row.python}, ipykernel {row.ipykernel}"
+        title = f"Python {row.python}, ipykernel {row.ipykernel}, {row.versions}"
         lines.append(f"| {title} | " + " | ".join(result.versions[name] for name in SHOWN) + " |")
     return "\n".join(lines) + "\n"
 

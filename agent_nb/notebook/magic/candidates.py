@@ -89,9 +89,8 @@ def _models() -> list[Candidate]:
     models = []
     for vendor in VENDORS.values():
         to_do = missing(vendor)
-        state = (
-            to_do.partition(":")[0] if vendor.client_options else "needs a key" if to_do else "no key needed"
-        )
+        needs_key = vendor.keys and to_do == f"set {vendor.key_variable}"
+        state = "needs a key" if needs_key else to_do.partition(":")[0] or "no key needed"
         is_ready = not to_do and (vendor.identity or find_key(vendor.keys) or vendor.name == DEMO)
         if vendor.name == ACP:
             models += [(f"{ACP}:{name}", text.partition(":")[0]) for name, text in states().items()]

@@ -9,8 +9,10 @@ from agent_nb import Agent, Limits
 from agent_nb._base.constants import EFFORTS, is_demo, is_replay
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
-from agent_nb.providers import model
+from agent_nb.providers import default_model_name, full_name, model
+from agent_nb.providers.studio import image_makers
 from agent_nb.providers.vendors import VENDORS
+from tests.support.older_sdks import older_sdks
 from tests.support.wire.cases import CLIENT_OPTIONS, ask, collect
 
 ONLINE = [row.name for row in VENDORS.values() if not row.offline]
@@ -197,6 +199,20 @@ def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(InstallError, match="%pip install anthropic"):
         made("anthropic:")
+
+
+async def test_the_vendors_whose_sdks_fit_work(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(older_sdks(tmp_path, ("anthropic", "google-genai")))
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.setenv(name, "key-of-a-test")
+    assert default_model_name() == made("openai:").name
+    (maker,) = image_makers(made("openai:"))
+    assert maker.settings.vendor.name == "openai"
+    (named,) = image_makers(made("openai:"), "gemini:")
+    with pytest.raises(InstallError, match=r"Gemini needs version 3 or newer .*, and 2\.9\.1 is"):
+        await named.client()
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert default_model_name() == full_name("anthropic:")
 
 
 async def test_a_broken_package_says_how_to_repair(monkeypatch: pytest.MonkeyPatch):
