@@ -8,12 +8,12 @@ export function isInside(source: Window | null, frame: Window | null): boolean {
 }
 
 type Slot = (sender: unknown, status?: string) => void;
-interface Signal {
+interface KernelSignal {
 	connect(slot: Slot): void;
 	disconnect(slot: Slot): void;
 }
 /** Set by JupyterLab's manager; other front ends may lack it. */
-export type Kernel = { statusChanged?: Signal; disposed?: Signal } | null | undefined;
+export type Kernel = { statusChanged?: KernelSignal; disposed?: KernelSignal } | null | undefined;
 
 /** The messages for lost runs, by kernel status. */
 const GONE: Record<string, string> = {
