@@ -51,7 +51,7 @@ def test_code_is_edited_and_approved_by_keyboard(stage: Stage):
     )
     assert findings(stage) == []
     stage.page.keyboard.press("Escape")
-    assert focused(stage) == "Allow run it?"
+    assert focused(stage) == "Allow “run it”?"
     assert card.locator(".anb-diff .p").all_inner_texts() == ["3\t+\t    yes = month  # no, Y or N here"]
     assert card.get_by_role("button", name="Always").count() == 0
     assert sent(stage) == []
