@@ -63,7 +63,7 @@ async def test_the_model_gets_what_the_user_says_or_that_nobody_does(answer, res
         ({"ask_user": "deny"}, SILENT),
         ({"ask_user": lambda called, args: Answer(True, args["choices"][0])}, "blue"),
     ],
-    ids=str,
+    ids=["all-auto", "all-deny", "function", "tool-auto", "tool-deny", "tool-function"],
 )
 async def test_only_a_rule_for_this_tool_answers_in_place_of_the_user(approve, result):
     assert answers(await run_with(lambda request: says(Answer(True, "42")), approve=approve)) == [result]
