@@ -101,6 +101,8 @@ class ProviderError(AgentError):
         window: int | None = None,
     ) -> None:
         super().__init__(message)
+        self.reason = message
+        """What failed, for the row of a retry; may be shorter than the message."""
         self.retryable = retryable
         self.retry_after = retry_after
         self.too_long = too_long

@@ -132,6 +132,12 @@ class TurnRetrying(BaseEvent):
     attempt: int
     wait: float
     why: str
+    most: int = 0
+    """The attempts after which the run fails; 0 if only time limits them."""
+
+    @property
+    def title(self) -> str:
+        return f"Retry {self.attempt} of {self.most}" if self.most else "Retry"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

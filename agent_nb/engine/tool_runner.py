@@ -100,7 +100,7 @@ class ToolRunner:
             if approved.args != args:
                 call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
             remarks = "\n".join(approved.remarks)
-            title = title_of(tool, approved.args, written=call.written)
+            title = self._title_of(tool, approved.args, call)
             output = await self._run_or_cached(event_id, tool, approved, title)
         except ToolError as failure:
             error, output = failure, ToolOutput(text="", outputs=failure.outputs)
@@ -130,9 +130,14 @@ class ToolRunner:
         return result
 
     async def _approved(self, event_id: str, tool: Tool, call: ToolCall, args: Json) -> ApprovedCall:
-        title = title_of(tool, args, written=call.written)
+        title = self._title_of(tool, args, call)
         self.emit(ToolReady, call_id=event_id, title=title, args=args)
         return await self.approvals.check(tool, replace(call, id=event_id), args, title, self.context)
+
+    def _title_of(self, tool: Tool, args: Json, call: ToolCall) -> str:
+        files = self.context.files.files
+        rewrites = tool.rewrite_title is not None and any(path in files for path in tool.writes(args))
+        return title_of(tool, args, written=call.written, rewrites=rewrites)
 
     async def _run_or_cached(
         self, event_id: str, tool: Tool, approved: ApprovedCall, title: str
@@ -213,9 +218,10 @@ def was_cut(turn: Turn, toolbox: Toolbox) -> bool:
     return False
 
 
-def title_of(tool: Tool, args: Json, *, written: bool = False) -> str:
+def title_of(tool: Tool, args: Json, *, written: bool = False, rewrites: bool = False) -> str:
+    make = tool.rewrite_title if rewrites and tool.rewrite_title else tool.title
     try:
-        title = tool.title(args) or tool.name
+        title = make(args) or tool.name
     except Exception:  # the tool author's code; a title must not fail the call
         title = tool.name
     return f"{title} (a call written as text)" if written else title

@@ -87,6 +87,11 @@ class Retries:
             raise ProviderError(f"{error} It asks to wait {delay:.0f} s; try again later.") from None
         return _delay(delay, self._faults, longest=8)
 
+    def most(self, error: ProviderError, attempt: int) -> int:
+        """How many retries the turn may have in all; 0 if only time limits them."""
+        limited = isinstance(error, RequestRefusedError | RateLimitError)
+        return 0 if limited or not self._faults else attempt - self._faults + RETRIES
+
     def _wait_for_limit(self, error: RateLimitError, left: float) -> float:
         delay = error.retry_after
         if delay is not None and delay > left:
@@ -248,7 +253,8 @@ class Turns:
                 self._call_counts = dict(call_counts)
                 self._open_calls.clear()
                 self._journal.tick()
-                self._emit(ev.TurnRetrying, attempt=attempt, wait=wait, why=mask(str(error)))
+                most = 0 if compaction else self._retries.most(error, attempt)
+                self._emit(ev.TurnRetrying, attempt=attempt, wait=wait, why=mask(error.reason), most=most)
                 attempt += 1
                 if compaction:
                     refused = True

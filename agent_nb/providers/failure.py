@@ -192,6 +192,7 @@ def from_status(
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
         return error(
             f"{_subject(settings)} {why} ({status}): {line} Try again in a while.",
+            reason=f"{settings.title} {'asks us to wait' if status == 429 else f'{why} ({status})'}",
             kind=RateLimitError if status == 429 else ProviderError,
             retryable=headers.get("x-should-retry") != "false",
             wait=retry_delay(headers, body),
@@ -298,6 +299,7 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
         case httpx2.TimeoutException():
             return error(
                 f"{_subject(settings)} sent nothing for too long. Try again, or allow more with `silence`.",
+                reason=f"{settings.title} sent nothing for too long",
                 retryable=True,
             )
         case httpx2.DecodingError():
@@ -307,18 +309,19 @@ def from_network(settings: Settings, exc: BaseException | None) -> ProviderError
 
 
 def cut(settings: Settings) -> ProviderError:
-    return error(f"The stream from {settings.title} broke off before its end. Try again.", retryable=True)
+    message = f"The stream from {settings.title} broke off before its end. Try again."
+    return error(message, reason="the stream broke off", retryable=True)
 
 
 def garbled(settings: Settings, expected: str = "JSON") -> ProviderError:
-    return error(
-        f"{_subject(settings)} sent an event that is not valid {expected}. Try again.", retryable=True
-    )
+    reason = f"{_subject(settings)} sent an event that is not valid {expected}"
+    return error(f"{reason}. Try again.", reason=reason, retryable=True)
 
 
 def disordered(settings: Settings) -> ProviderError:
     """The exception for contradictory events: repeated or out of order."""
-    return error(f"{_subject(settings)} sent events twice or in the wrong order. Try again.", retryable=True)
+    reason = f"{_subject(settings)} sent events twice or in the wrong order"
+    return error(f"{reason}. Try again.", reason=reason, retryable=True)
 
 
 def unexpected(settings: Settings, exc: BaseException, *, retryable: bool = False) -> ProviderError:
@@ -346,10 +349,13 @@ def error(
     message: str,
     *,
     kind: type[ProviderError] = ProviderError,
+    reason: str = "",
     retryable: bool = False,
     wait: float | None = None,
 ) -> ProviderError:
-    return kind(mask(message), retryable=retryable, retry_after=wait)
+    failure = kind(mask(message), retryable=retryable, retry_after=wait)
+    failure.reason = mask(reason) or failure.reason
+    return failure
 
 
 def message_in(body: Any) -> str:
@@ -389,7 +395,7 @@ def _unreachable(settings: Settings, exc: BaseException) -> ProviderError:
         summary, remedy = f"Nothing answers at {server}", f"Start {settings.vendor.title} or set `base_url`."
     else:
         summary, remedy = f"{server} cannot be reached", "Check the network and `base_url`."
-    return error(f"{summary}: {reason} {remedy}", retryable=not is_local)
+    return error(f"{summary}: {reason} {remedy}", reason=summary, retryable=not is_local)
 
 
 def _key_remedy(settings: Settings) -> str:

@@ -427,7 +427,7 @@ def _tabs(labels: list[str], selected: int) -> str:
 def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
     data = base64.b64encode(image).decode()
     still = f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
-    shown_untrusted = f"{still}<em>Trust this notebook to see the page.</em>"
+    shown_untrusted = f"{still}<em>Trust this notebook (the shield below) to see the page.</em>"
     variants = [run] if len(run.variants) < 2 else list(run.variants)
     pages: list[tuple[str, str]] = []
     remaining = MAX_PAGE

@@ -81,7 +81,11 @@ def unsupported_note(run: FinishedRun) -> list[str]:
     """Return a list with a footnote on numbers in the answer that no code computed, or an empty list."""
     numbers = run.unsupported
     suffix = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
-    return [f"In no output of this run: {'; '.join(numbers[:MOST_NUMBERS])}{suffix}."] if numbers else []
+    return (
+        [f"Not computed by any code in this run: {', '.join(numbers[:MOST_NUMBERS])}{suffix}"]
+        if numbers
+        else []
+    )
 
 
 def uncomputed_note(run: FinishedRun) -> str:
@@ -183,7 +187,9 @@ def variant_lines(run: FinishedRun) -> list[str]:
 
 def ready_line(run: FinishedRun, files_name: str | None, *, picked: bool = False) -> str:
     """Return a line with the variables that the run has set. `files_name` is None if that name was in use."""
-    if not run.files:
+    if run.error and not run.files and not run.text:
+        line = f"`{run.name}.error` has the details{_unfinished_note(run)}"
+    elif not run.files:
         line = f"`{run.name}` is ready: {result_expression(run)}"
     elif files_name is None:
         line = f"`{run.name}` is ready, use `{run.name}.files`: {result_expression(run)}"

@@ -226,10 +226,10 @@ class Transcript:
             case ev.TurnStarted(step=step, at=at):
                 self._end_stream(at)
                 self._turn = step
-            case ev.TurnRetrying(why=why, at=at):
+            case ev.TurnRetrying(title=title, why=why, at=at):
                 self._end_stream(at)
                 self._withdraw()
-                return self._append(LineRow(turn=self._turn, title="Retry", detail=why, state="retry"), at)
+                return self._append(LineRow(turn=self._turn, title=title, detail=why, state="retry"), at)
             case ev.Note(title=title, detail=detail, at=at):
                 return self._append(LineRow(turn=self._turn, title=title, detail=detail), at)
             case ev.TurnFinished(at=at) | ev.RunFinished(at=at):

@@ -267,6 +267,8 @@ class Tool:
     run: Callable[[Json, ToolContext], "ToolOutput | Awaitable[ToolOutput]"]
     title: Callable[[Json], str]
     """The title of the card. Called with `{}` until the arguments are known."""
+    rewrite_title: Callable[[Json], str] | None = None
+    """The title of a call that writes a file again; None if `title` covers that."""
     stream: Callable[[], FileArguments] | None = None
     """Parser that extracts the file's text from the arguments while they stream in."""
     writes: Callable[[Json], tuple[str, ...]] = field(default=_no_paths)

@@ -257,6 +257,7 @@ CREATE_FILE = Tool(
     run=_create,
     lean=("path", "content"),
     title=lambda args: _title("create", args),
+    rewrite_title=lambda args: _title("rewrite", args),
     stream=FileArguments,
     writes=_written_paths,
     content_arguments=("content",),

@@ -85,6 +85,7 @@ export interface TurnRetrying extends BaseEvent {
 	attempt: number;
 	wait: number;
 	why: string;
+	most: number;
 }
 
 export interface TurnFinished extends BaseEvent {

@@ -54,7 +54,7 @@ export interface StreamRow extends BaseRow {
 /** A failed attempt while the run waits to send the request again; a line once it has. */
 export interface RetryRow extends BaseRow {
 	kind: "retry";
-	attempt: number;
+	title: string;
 	/** When the wait began, and its seconds. */
 	from: number;
 	wait: number;
@@ -174,13 +174,13 @@ function close(open: VariantState): VariantState {
 	const state = endStream(open);
 	const waiting = retryOf(state);
 	if (!waiting) return state;
-	const { key, turn, why } = waiting;
+	const { key, turn, title, why } = waiting;
 	const line: LineRow = {
 		kind: "line",
 		key: `${key}-over`,
 		turn,
 		state: "retry",
-		title: "Retry",
+		title,
 		detail: why,
 	};
 	return { ...state, rows: state.rows.with(state.rows.lastIndexOf(waiting), line) };
@@ -242,12 +242,13 @@ function lineRow(state: VariantState, { title, detail }: Pick<Note, "title" | "d
 }
 
 /** Withdraws the model's output of this turn. */
-function retry(before: VariantState, { attempt, wait, why, at }: TurnRetrying): VariantState {
+function retry(before: VariantState, { attempt, most = 0, wait, why, at }: TurnRetrying): VariantState {
 	const state = close({ ...before, phase: retryPhase(wait) });
 	const [gone, rows] = partition(state.rows, (row) => row.turn === state.turn && row.kind !== "line");
 	const calls = new Set(gone.map((row) => (row.kind === "tool" ? row.call_id : "")));
 	const files = withoutDrafts(state.files, (call_id) => calls.has(call_id));
-	const row: RetryRow = { kind: "retry", ...place(state, "retry"), attempt, from: at, wait, why };
+	const title = most ? `Retry ${attempt} of ${most}` : "Retry";
+	const row: RetryRow = { kind: "retry", ...place(state, "retry"), title, from: at, wait, why };
 	return append({ ...state, rows, files }, row);
 }
 

@@ -238,7 +238,7 @@ describe("code", () => {
 		kernel.answer(tries()[0], { ok: true, outputs, problem: "It was \u202estopped." });
 		await soon();
 		expect(trial().textContent).toContain("Tried in a copy");
-		expect(trial().textContent).toMatch(/seen.*It was <U\+202E>stopped\.bound xorders: \+ y$/);
+		expect(trial().textContent).toMatch(/seen.*It was <U\+202E>stopped\.set xorders: \+ y$/);
 		expect(trial().querySelector(".anb-names button")).toBeNull();
 		click();
 		expect(kernel.commands("approve")).toEqual([]);

@@ -58,6 +58,7 @@ test("runs what was shown after a press that counts, and is undone", async () =>
 	const card = place().querySelector(".anb-card")!;
 	expect(card.querySelector(".in")?.textContent).toContain("x = 1\ny<U+202E> = 2");
 	expect(card.textContent).toContain("what it does to files and over the network, it does again.");
+	expect(named("Show all 2 lines to approve")).toBeTruthy();
 	press("Apply");
 	expect(toast()).toContain("that press did not count");
 	clock.mockRestore();
@@ -72,8 +73,8 @@ test("runs what was shown after a press that counts, and is undone", async () =>
 	press("Apply");
 	press("Apply");
 	expect(kernel.commands("apply").slice(1)).toMatchObject([{ variant: 0, question: "q1" }]);
-	await reply("apply", { text: "Applied `hero`. Bound x." });
-	expect(place().textContent).toContain("Applied hero. Bound x.Undo");
+	await reply("apply", { text: "Applied `hero`. Set x." });
+	expect(place().textContent).toContain("Applied hero. Set x.Undo");
 	press("Undo");
 	await reply("unapply", { text: "Removed: x." });
 	expect([place().textContent?.endsWith("Removed: x."), named("Undo")]).toEqual([true, undefined]);

@@ -69,7 +69,7 @@ describe("what code did to names", () => {
 		kernel.batch(1, script(started, turn, tool(), running, done({ outputs: [NAMES] })), { run_id: "r1" });
 		await soon();
 		const line = detail().querySelector(".anb-names")!;
-		expect(line.textContent).toContain("bound dfchanged xorders: + rev<U+202E>enue");
+		expect(line.textContent).toContain("set dfchanged xorders: + rev<U+202E>enue");
 		const [undo, insert] = line.querySelectorAll("button");
 		expect(insert?.textContent).toBe("Insert as a cell");
 		undo!.click();

@@ -23,7 +23,8 @@ const kinds = (state: ReturnType<typeof play>): string[] => state.rows.map((row)
 const toolRow = (state: ReturnType<typeof play>): ToolRow =>
 	state.rows.find((row) => row.kind === "tool") as ToolRow;
 
-const retrying = (attempt: number) => ({ type: "turn_retrying", attempt, wait: 2, why: "busy" }) as const;
+const retrying = (attempt: number) =>
+	({ type: "turn_retrying", attempt, most: 4, wait: 2, why: "busy" }) as const;
 
 test("a server of your own reads the first prompt before the model thinks", () => {
 	const near: typeof started = { ...started, settings: { server: { model: "qwen" } } };
@@ -43,12 +44,12 @@ describe("rows", () => {
 	});
 
 	test("an attempt that failed is a line once the next one has begun, and what it wrote is gone", () => {
-		const other = { ...retrying(4), why: "cut" };
+		const other = { ...retrying(4), most: 0, why: "cut" };
 		const state = play(script(started, turn, retrying(1), text("Half"), retrying(2), other));
 		expect(state.rows).toMatchObject([
-			{ kind: "line", title: "Retry", detail: "busy" },
-			{ kind: "line", title: "Retry", detail: "busy" },
-			{ kind: "retry", attempt: 4, why: "cut" },
+			{ kind: "line", title: "Retry 1 of 4", detail: "busy" },
+			{ kind: "line", title: "Retry 2 of 4", detail: "busy" },
+			{ kind: "retry", title: "Retry", why: "cut" },
 		]);
 		expect(play(script(finished("failed", "cut")), state).rows).toMatchObject([
 			{ detail: "busy" },
@@ -102,7 +103,12 @@ describe("rows", () => {
 		expect(state.files.size).toBe(0);
 		expect(phaseText(state.phase)).toBe("retrying in 2 s");
 		const again = play(script(text("new")), state);
-		expect(again.rows[2]).toMatchObject({ kind: "line", state: "retry", title: "Retry", detail: "busy" });
+		expect(again.rows[2]).toMatchObject({
+			kind: "line",
+			state: "retry",
+			title: "Retry 1 of 4",
+			detail: "busy",
+		});
 		expect(kinds(play(script(retrying(2)), again))).toEqual(["text", "tool", "line", "retry"]);
 	});
 
@@ -124,7 +130,7 @@ describe("rows", () => {
 		} as const;
 		const waiting = play(script(started, turn, retrying(1), asking));
 		expect(kinds(waiting)).toEqual(["retry", "tool"]);
-		expect(retryOf(waiting)).toMatchObject({ attempt: 1, from: 2, wait: 2 });
+		expect(retryOf(waiting)).toMatchObject({ title: "Retry 1 of 4", from: 2, wait: 2 });
 		expect(retryOf(play(script(text("new")), waiting))).toBeUndefined();
 	});
 

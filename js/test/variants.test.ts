@@ -271,7 +271,7 @@ describe("several variants on the page", () => {
 		expect(named("Pick Variant 2 · opus").disabled).toBe(true);
 		expect(named("Pick Variant 2 · opus").title).toBe("Still running: wait for it, or stop it");
 		const pick = named("Pick Variant 1 · gpt");
-		expect(pick.title).toBe("Pick: stops the others and binds `hero`");
+		expect(pick.title).toBe("Stop the others and use this one as `hero`");
 		pick.click();
 		expect(model.commands("pick")).toMatchObject([{ variant: 0 }]);
 		model.answer(model.commands("pick")[0]!, { ok: true });
@@ -288,7 +288,7 @@ describe("several variants on the page", () => {
 		expect(visible(".anb-vars .anb-held").map((mark) => mark.textContent)).toEqual(["in hero"]);
 		expect(visible(".anb-held.picked")).toHaveLength(0);
 		const pick = named("Pick Variant 2 · opus");
-		expect(pick.title).toBe("Pick: binds `hero` and `files`");
+		expect(pick.title).toBe("Use this one as `hero`");
 		pick.click();
 		pick.click();
 		expect(model.commands("pick")).toMatchObject([{ variant: 1 }]);

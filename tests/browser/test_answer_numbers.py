@@ -67,7 +67,7 @@ def test_numbers_are_marked_where_the_kernel_has_found_them(stage: Stage) -> Non
     assert texts(stage, ".anb-number.none") == ["71.5", "12.75", "81.5", "91.25"]
     assert stage.widget.locator(".anb-say .anb-number .anb-number").count() == 0
     mark = stage.widget.locator(".anb-number.none").last
-    expect(mark).to_have_attribute("title", "In no output of this run")
+    expect(mark).to_have_attribute("title", "Not computed by any code in this run")
     expect(mark).to_have_css("text-decoration-style", "dotted")
 
 

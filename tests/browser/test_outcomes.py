@@ -39,12 +39,13 @@ def test_a_replay_does_not_look_like_a_paid_call(stage: Stage):
 
 UNREACHABLE = "Anthropic's address cannot be reached: [Errno -2] Name or service not known. Check `base_url`."
 CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA landing page for a small bakery in Lyon"
-READY = {"line": "`hero` is ready: `hero.error`", "files_name": None, "variant": 0, "picked": False}
+READY = {"line": "`hero.error` has the details", "files_name": None, "variant": 0, "picked": False}
 
 
 def failed_run() -> list[dict[str, Any]]:
     retries = [
-        event("turn_retrying", attempt=number, wait=float(number), why=UNREACHABLE) for number in (1, 2, 3, 4)
+        event("turn_retrying", attempt=number, most=4, wait=float(number), why="the stream broke off")
+        for number in (1, 2, 3, 4)
     ]
     return [*began(steps=20), *retries, ended("failed", UNREACHABLE)]
 
@@ -61,7 +62,7 @@ def test_an_error_is_text_with_a_row_for_each_retry_and_cells_to_try_again(stage
     assert "[Errno -2] Name or service" in card.inner_text()
     assert card.locator("a").count() == 0
     assert card.locator(".sub code").inner_text() == "base_url"
-    assert stage.widget.get_by_text("Retry: Anthropic's address").count() == 4
+    assert stage.widget.get_by_text("of 4: the stream broke off").count() == 4
     stage.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     for label, cell in (("Retry", CELL), ("Another model", other)):
         card.get_by_role("button", name=label).click()

@@ -32,7 +32,7 @@ def test_apply_undo_and_interrupt_in_a_cell(page, run):
     run(f"%%agent look {BRANCH} --branch --approve auto\nCompute", "rows.append(2)\ntotal = sum(rows)", code)
     assert kernel.value("rows, 'total' in globals()") == "([1], False)"
     applied = kernel.run("look.apply()")
-    said = "2 calls ran in this session. Bound total, asyncio, time. rows: 1 item → 2 items."
+    said = "2 calls ran in this session. Set total, asyncio, time. rows: 1 item → 2 items."
     assert said in applied.result["text/plain"]
     assert kernel.value("rows, total") == "([1, 2], 3)"
     assert "Removed: total, asyncio, time" in kernel.value("look.unapply()")
@@ -50,7 +50,7 @@ def test_apply_undo_and_interrupt_in_a_cell(page, run):
             "threading.Thread(target=stop).start()\nlook.apply(anyway=True)"
         )
         errors = kernel.finish(cell).errors
-        assert "Call 2 of 2 of `look` was interrupted. The later ones did not run. Bound first" in errors
+        assert "Call 2 of 2 of `look` was interrupted. The later ones did not run. Set first" in errors
         assert "Removed: first" in kernel.value("look.unapply()")
         assert "has not been applied" in kernel.run("look.unapply()").errors
 

@@ -85,7 +85,7 @@ def test_names_are_put_back(page, run):
     assert ran.names["bound"] == ["new"]
     assert (ran.names["changed"], ran.names["deleted"]) == (["x", "kept"], ["gone"])
     assert ran.names["in_place"] == {"same": "1 item → 2 items"}
-    assert "Bound new; changed x, kept; deleted gone. same: 1 item → 2 items." in ran.text
+    assert "Set new; changed x, kept; deleted gone. same: 1 item → 2 items." in ran.text
     page.kernel.run("kept = 'mine'")
     answer = page.command("undo_python", token=ran.names["undo"])
     assert answer["ok"], answer

@@ -21,7 +21,7 @@ _MISSING = object()
 
 @dataclass(frozen=True, slots=True)
 class NameChanges:
-    """The names that a call bound, changed or deleted, with their objects before and after."""
+    """The names that a call set, changed or deleted, with their objects before and after."""
 
     namespace: dict[str, Any]
     before: Mapping[str, Any]
@@ -46,8 +46,8 @@ class NameChanges:
         return bool(self.before or self.after)
 
     def sentence(self) -> str:
-        """`Bound df, total; changed x. orders: + revenue.`"""
-        parts = [("bound", self.bound), ("changed", self.changed), ("deleted", self.deleted)]
+        """`Set df, total; changed x. orders: + revenue.`"""
+        parts = [("set", self.bound), ("changed", self.changed), ("deleted", self.deleted)]
         text = "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
         in_place = "; ".join(f"{name}: {change}" for name, change in self.in_place.items())
         return " ".join(f"{part}." for part in (text[:1].upper() + text[1:], in_place) if part)

@@ -202,6 +202,14 @@ def test_a_server_without_a_name_is_named_by_its_address(status: int, sentence: 
     )
 
 
+@pytest.mark.parametrize(
+    ("status", "reason"), [(429, "Anthropic asks us to wait"), (529, "Anthropic is overloaded (529)")]
+)
+def test_a_retry_has_a_short_reason(status: int, reason: str):
+    settings = model("anthropic:claude-opus-5-5", api_key="k").settings
+    assert failure.from_status(settings, status, "Number of requests").reason == reason
+
+
 def refused(status: int, error: dict[str, object], **beside: str) -> Reply:
     return json_reply({"error": error, **beside}, status)
 

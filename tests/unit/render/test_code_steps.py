@@ -18,7 +18,7 @@ TABLE = {
 KINDS = {"top": "pandas.DataFrame, 12 rows x 3 columns"}
 NAMES = {
     "application/vnd.agent-nb.names+json": {"bound": ["top"], "kinds": KINDS},
-    "text/plain": "Bound top.",
+    "text/plain": "Set top.",
 }
 
 
@@ -42,7 +42,7 @@ async def test_code_reads_like_a_cell_also_where_nothing_can_be_unfolded():
     assert [pre.get("class") for pre in elements.named("pre")] == ["anb-source", None]
     order = [
         elements.text.index(part)
-        for part in ("I look.", "# <most>", "printed", "south", "Bound top.", "South leads.")
+        for part in ("I look.", "# <most>", "printed", "south", "Set top.", "South leads.")
     ]
     assert order == sorted(order)
     assert [tag for tag, _ in elements.tags].count("td") == 1
@@ -99,12 +99,12 @@ async def test_interactive_output_is_saved_as_its_text_with_how_to_see_it():
 
 async def test_every_form_has_a_footnote_about_numbers_that_no_output_has():
     notes = {
-        "It is 47.1 of 1,340.": "In no output of this run: 47.1; 1,340.",
-        " ".join(f"{number}.5" for number in range(100, 130)): "118.5; 119.5 and 10 more.",
+        "It is 47.1 of 1,340.": "Not computed by any code in this run: 47.1, 1,340",
+        " ".join(f"{number}.5" for number in range(100, 130)): "118.5, 119.5 and 10 more",
         "It is 53.": "",
     }
     for answer, note in notes.items():
         run = await data_run("top", {"text/plain": "53"}, answer=answer)
         for form in (*bundle(run).values(), *(form.render(run) for form in FORMS)):
             assert note in form
-            assert bool(note) == ("In no output" in form)
+            assert bool(note) == ("Not computed by any code" in form)

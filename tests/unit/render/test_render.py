@@ -347,7 +347,7 @@ async def test_the_ready_line_names_the_variables():
     assert ready_line(run, None) == '`hero` is ready, use `hero.files`: `hero.files["index.html"]` (11 bytes)'
     assert ready_line(run.with_files({"a.css": "p{}"}), "files").endswith("(11 bytes) and 1 more file")
     assert ready_line(await play([text("Hello.")]), "files") == "`hero` is ready: `hero.text`"
-    assert ready_line(await play([fail(ProviderError("No."))]), "files") == "`hero` is ready: `hero.error`"
+    assert ready_line(await play([fail(ProviderError("No."))]), "files") == "`hero.error` has the details"
 
 
 async def test_variants_are_options():

@@ -69,6 +69,11 @@ async def test_a_retry_withdraws_its_own_turn():
     assert [row.detail for row in rows if isinstance(row, LineRow)][1:] == ["Cut.", "Cut again."]
 
 
+async def test_the_row_of_a_file_that_is_written_again_says_so():
+    run = await play([write()], [write(content="<p>Other</p>")], [text("Done.")])
+    assert [use.title for use in run.tool_uses] == ["create index.html", "rewrite index.html"]
+
+
 async def test_a_row_ends_the_text_before_it():
     run = await play([text("One, two.", fragment=3)])
     sources = replace(of(run, MessageAdded)[0], message=assistant(Source("A", "https://a.example")))
@@ -83,7 +88,7 @@ async def test_lines_are_given_when_they_are_complete():
     lines = [(event.type, line_text(line)) for event in (NOTE, *run.events) if (line := growing.add(event))]
     assert lines == [
         ("note", "• Note: The cache is `warm`."),
-        ("turn_retrying", "↻ Retry: Cut."),
+        ("turn_retrying", "↻ Retry 1 of 4: Cut."),
         ("tool_finished", "✓ create index.html: 29 bytes, 1 line"),
     ]
 

@@ -70,7 +70,7 @@ async def test_a_number_of_a_description_leads_to_its_call():
 
 async def test_kept_cells_list_the_numbers_that_no_output_has():
     run = await answered(("run_python", {"code": "f()"}))
-    assert run.to_cells()[-1].source.endswith("In no output of this run: 3,412.80; 4.2.")
+    assert run.to_cells()[-1].source.endswith("Not computed by any code in this run: 3,412.80, 4.2")
 
 
 async def test_without_data_no_number_is_marked_and_a_run_that_continues_one_with_data_has_it():

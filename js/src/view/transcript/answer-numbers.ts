@@ -43,7 +43,7 @@ function mark(answer: Element, numbers: readonly AnswerNumber[]): void {
 		number.splitText(text.length);
 		const element = call_id
 			? h("a", { class: "anb-number", href: "#", title: "Show the output", "data-output": call_id })
-			: h("span", { class: "anb-number none", title: "In no output of this run" });
+			: h("span", { class: "anb-number none", title: "Not computed by any code in this run" });
 		number.replaceWith(element);
 		element.append(number);
 	}

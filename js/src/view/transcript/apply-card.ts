@@ -3,7 +3,7 @@
 import { h, listen, moveFocus, setAttribute, setChildren, withCode } from "../../dom.ts";
 import { printable } from "../../printable.ts";
 import type { Context } from "../context.ts";
-import { createArguments } from "./arguments.ts";
+import { createArguments, showAllLabel } from "./arguments.ts";
 import { createGate } from "./gate.ts";
 
 /** The kernel's answer: what the card shows. */
@@ -105,7 +105,7 @@ interface Answers {
 function createCard(context: Context, { code, problem, question, applied }: Offer, answers: Answers) {
 	const call = h("div", { class: "in" }, ...createArguments({ code }, { code }, {}));
 	const apply = createButton(problem ? "Apply anyway" : "Apply", press, " primary");
-	const all = createButton("Show all", showAll, " ghost");
+	const all = createButton(showAllLabel({ code }), showAll, " ghost");
 	const undo = createButton("Undo", () => send(answers.undo));
 	const warning = h("p", { class: "anb-note warn", hidden: !problem }, ...withCode(printable(problem)));
 	const buttons = [all, apply, ...(applied ? [undo] : []), createButton("Cancel", answers.cancel)];

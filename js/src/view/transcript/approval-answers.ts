@@ -3,6 +3,7 @@
 import { h, listen, setAttribute, setText, showText } from "../../dom.ts";
 import { type AnswerDraft, canEdit, isQuestion } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
+import { showAllLabel } from "./arguments.ts";
 
 export type Action =
 	| "approve"
@@ -77,7 +78,7 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 			setText(enter, hint);
 			const labels = {
 				...labelsOf(row, isChanged(draft), alike),
-				all: draft.seen ? "" : "Show all",
+				all: draft.seen ? "" : showAllLabel(draft.args ?? row.args ?? {}),
 				try: row.request?.can_try ? tryLabel(draft) : "",
 			};
 			for (const button of buttons) button.update(labels[button.action] ?? "", isTyped(row, draft));

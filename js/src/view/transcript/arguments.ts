@@ -55,6 +55,12 @@ export function coloured(language: string, text: string): (Node | string)[] {
 	return colouredText(language, text);
 }
 
+/** The label of the button that shows a long call to its end. */
+export function showAllLabel(args: Json): string {
+	const lines = Object.values(args).flatMap((value) => readable(value, 2).split("\n"));
+	return lines.length > 1 ? `Show all ${lines.length} lines to approve` : "Show all to approve";
+}
+
 /** Arguments wrap and never scroll sideways. Changes are shown as a complete diff. */
 export function createArguments(proposed: Json, args: Json, schema: Json): HTMLElement[] {
 	const names = new Set([...Object.keys(proposed), ...Object.keys(args)]);

@@ -92,8 +92,11 @@ function keptLine(state: VariantState): string {
 	const kept = files.filter(({ versions }) => versions.length);
 	const cut = files.filter(({ unfinished }) => unfinished !== null);
 	const names = kept.map(({ path, versions }) => `\`${path}\` ${versionLabel(versions.at(-1))}`);
-	const lost = cut.length ? ` Unfinished, not kept: ${listed(cut.map(({ path }) => `\`${path}\``))}.` : "";
-	return (kept.length ? `Kept: ${listed(names)}.` : "No file was kept.") + lost;
+	const lost = cut.map(({ path }) => `\`${path}\``);
+	return [
+		...(kept.length ? [`Kept: ${listed(names)}.`] : []),
+		...(lost.length ? [`Unfinished, not kept: ${listed(lost)}.`] : []),
+	].join(" ");
 }
 
 function listed(names: readonly string[]): string {

@@ -1,4 +1,4 @@
-// The notebook names that code has bound, in a line with buttons to undo it and to insert the code as a cell.
+// The notebook names that code has set, in a line with buttons to undo it and to insert the code as a cell.
 
 import { isName } from "../../cell-source.ts";
 import { type CellText, canInsert, placeCells } from "../../cells.ts";
@@ -43,10 +43,10 @@ export function createNames(context: Context, names: Names): HTMLElement {
 	return h("div", { class: "anb-names" }, ...createNameChanges(names), undoButton, insert, status);
 }
 
-/** The names that code has bound, changed or deleted, what it changed in place, and notes. */
+/** The names that code has set, changed or deleted, what it changed in place, and notes. */
 export function createNameChanges({ bound, changed, deleted, in_place = {}, notes }: Names): HTMLElement[] {
 	return [
-		...namesIn("bound", bound),
+		...namesIn("set", bound),
 		...namesIn("changed", changed),
 		...namesIn("deleted", deleted),
 		...Object.entries(in_place).map(([name, change]) =>
@@ -123,7 +123,7 @@ function namesLeft(rows: readonly Row[], undone: readonly string[]): Map<string,
 	return remaining;
 }
 
-/** `bound df, total` */
+/** `set df, total` */
 function namesIn(verb: string, names: readonly string[]): HTMLElement[] {
 	if (names.length === 0) return [];
 	const codes = names.flatMap((name, at) => [at ? ", " : "", h("code", null, name)]);

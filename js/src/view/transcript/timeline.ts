@@ -322,8 +322,9 @@ function hasCreatedFile({ rows }: VariantState): boolean {
 function createRetry(ticking: Ticking): View<RetryRow> {
 	const ring = createRing();
 	const why = h("h4");
-	const note = h("p", { class: "sub" });
-	const header = h("header", null, ring.element, h("div", null, why, note));
+	const note = "Your files are kept; this turn's unfinished output is discarded.";
+	const text = h("div", null, why, h("p", { class: "sub" }, note));
+	const header = h("header", null, ring.element, text);
 	const card = h("div", { class: "anb-card ask", role: "alert" }, header);
 	const node = h("span", { class: "anb-node" }, icon("retry"));
 	const element = h("li", { class: "anb-item ask" }, node, card);
@@ -338,9 +339,7 @@ function createRetry(ticking: Ticking): View<RetryRow> {
 		element,
 		update(next) {
 			row = next;
-			why.replaceChildren(...withCode(next.why));
-			const discarded = "Your files are kept; this turn's unfinished output is discarded.";
-			setText(note, `Attempt ${next.attempt}. ${discarded}`);
+			why.replaceChildren(...withCode(`${next.title}: ${next.why}`));
 			ticking.add(tick);
 		},
 	};

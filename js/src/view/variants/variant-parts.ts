@@ -1,4 +1,4 @@
-// Parts of a variant in every arrangement: its phase, whether the names are bound to it, and its buttons.
+// Parts of a variant in every arrangement: its phase, whether the names are set to it, and its buttons.
 
 import { openInTab } from "../../actions.ts";
 import { h, hasFocus, icon, moveFocus, setAttribute, setChildren, setLabel, setText } from "../../dom.ts";
@@ -52,7 +52,7 @@ export function factsOf({ state, now }: Variant): string {
 	return `${seconds(now)}${cost === "" ? "" : `  ${about}${dollars(cost)}`}`;
 }
 
-/** Marks the variant that the names are bound to; with a check once it was picked. */
+/** Marks the variant that the names are set to; with a check once the user picked it. */
 export function createBoundMark(): VariantPart {
 	const element = h("span", { class: "anb-held", hidden: true });
 	return {
@@ -68,7 +68,7 @@ export function createBoundMark(): VariantPart {
 	};
 }
 
-/** Binds the names to the visible variant. It counts as picked only once the kernel confirms it. */
+/** Sets the names to the visible variant. It counts as picked only once the kernel confirms it. */
 export function createPick(context: Context): VariantPart {
 	const label = h("span");
 	const check = icon("check");
@@ -125,11 +125,9 @@ export function createApplyPicked(context: Context): VariantPart {
 	};
 }
 
-function pickTitle({ state }: Variant, { meta, ready }: RunState, others: boolean): string {
+function pickTitle({ state }: Variant, { meta }: RunState, others: boolean): string {
 	if (state.busy) return "Still running: wait for it, or stop it";
-	const files = ready?.files_name;
-	const names = files ? `\`${meta.name}\` and \`${files}\`` : `\`${meta.name}\``;
-	return `Pick: ${others ? "stops the others and " : ""}binds ${names}`;
+	return `${others ? "Stop the others and use" : "Use"} this one as \`${meta.name}\``;
 }
 
 /** A button that stops this variant while it runs, and opens its page afterwards. */

@@ -45,7 +45,7 @@ def test_the_calls_run_in_order_and_undo_puts_all_names_back(shell):
     assert shell.names["rows"] == [1]
     assert run.branch == {"math": "set", "rows": "changed", "total": "changed", "more": "set"}
     assert repr(run.apply()) == (
-        "Applied `look`: 4 calls ran in this session. Bound math, more; changed total. rows: 1 item → 2 items."
+        "Applied `look`: 4 calls ran in this session. Set math, more; changed total. rows: 1 item → 2 items."
         " `look.unapply()` puts the names back."
     )
     assert (shell.names["rows"], int(shell.names["more"])) == ([1, 2], 6)
@@ -132,7 +132,7 @@ def test_what_ran_before_a_stop_is_said_and_undone(shell, code, error, reason):
     shell.magics.python_seconds = 0.3
     with pytest.raises(error) as caught:
         run.apply(anyway=True)
-    assert f"Call 2 of 3 of `look` {reason} The later ones did not run. Bound first, second." in str(
+    assert f"Call 2 of 3 of `look` {reason} The later ones did not run. Set first, second." in str(
         caught.value
     )
     assert "third" not in shell.names

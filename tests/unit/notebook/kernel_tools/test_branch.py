@@ -83,7 +83,7 @@ async def test_signals_processes_open_files_and_random_numbers_are_as_in_the_ses
 
 
 async def test_what_the_code_does_stays_in_the_branch_and_the_next_call_finds_it(desk, shell):
-    assert "Bound total" in await desk.run("rows.append(2); total = sum(rows); print(total)")
+    assert "Set total" in await desk.run("rows.append(2); total = sum(rows); print(total)")
     assert "3" in await desk.run("total")
     assert shell.names["rows"] == [1]
     assert "total" not in shell.names

@@ -36,7 +36,7 @@ async def test_what_the_card_shows_runs_once_and_is_undone(desk, shell, branched
     assert (applies, card["code"], card["problem"], card["applied"]) == ([0], code, "", False)
     assert shell.names["rows"] == [1]
     done = await desk.answer("apply", key="look", question=card["question"])
-    assert done["text"].startswith("Applied `look`: 2 calls ran in this session. Bound total, more. rows: ")
+    assert done["text"].startswith("Applied `look`: 2 calls ran in this session. Set total, more. rows: ")
     assert (shell.names["rows"], shell.names["more"]) == ([1, 2], 3)
     assert desk.command("apply", key="look", question=card["question"])["ok"] is False
     again = desk.command("apply", key="look")
@@ -55,7 +55,7 @@ async def test_code_that_stops_says_what_ran_and_can_be_undone(desk, shell, bran
     question = desk.command("apply", key="look")["question"]
     done = await desk.answer("apply", key="look", question=question)
     assert "Call 2 of 3 of `look` failed: KeyboardInterrupt" in done["text"]
-    assert "The later ones did not run. Bound first." in done["text"]
+    assert "The later ones did not run. Set first." in done["text"]
     assert "Removed: first." in desk.command("unapply", key="look")["text"]
 
 

@@ -216,7 +216,7 @@ def test_without_values_only_names_and_types_are_sent(shell, server):
         in sent(server, 1)[-1][1]
     )
     assert "ValueError: ('…', 'price') (line 1)" in sent(server, 2)[-1][1]
-    assert "The person sees this output." in sent(server, 3)[-1][1]
+    assert "The user sees this output." in sent(server, 3)[-1][1]
     assert run.text == "The mean is shown."
     assert "4.041666666666667" in "".join(event.text for event in run.events if event.type == "text_delta")
 
