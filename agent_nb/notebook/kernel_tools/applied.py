@@ -94,16 +94,16 @@ class BranchedKernel:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._inputs: dict[str, tuple[Fingerprint, Callable[[], Any]]] = {}
-        """Variables that code of the branch has read, as they were when the branch was made."""
+        """Session variables that the branch's code has read, as they were when the branch was made."""
         self._undo = ""
         """The token of Undo if the code has been applied."""
         self.is_applied = False
         self._base: BranchedSession | None = None
         self._earlier: tuple[str, ...] = ()
-        """Code of the base runs that was run first in the branch."""
+        """The code of the base runs, which the branch ran first."""
 
     def remember(self, inputs: Mapping[str, Fingerprint]) -> None:
-        """Keep the fingerprints, and notice the end of these objects: a new one may get the same id."""
+        """Store the fingerprints, and references to the objects: after an object is gone, a new one may get its id."""
         variables = self._shell.user_ns
         for name, fingerprint in inputs.items():
             value = variables.get(name)
@@ -111,7 +111,7 @@ class BranchedKernel:
             self._inputs.setdefault(name, (fingerprint, _reference(value) if is_same else lambda: True))
 
     def changed(self, codes: Iterable[str]) -> list[str]:
-        """The names that the code reads and that have changed since the branch was made."""
+        """Return the names that the code reads and whose values have changed since the branch was made."""
         names = [name for name in needed_by(codes) if name in self._inputs]
         variables = user_names(self._shell)
         now = fingerprints({name: variables[name] for name in names if name in variables})
@@ -125,7 +125,7 @@ class BranchedKernel:
         self._base, self._earlier = base, tuple(codes)
 
     def codes(self, run: Run) -> list[str]:
-        """The code of the run, after that of its base runs if it has not been applied."""
+        """Return the code of the run, preceded by that of its base runs unless that was applied before."""
         earlier = () if self._base and self._base.is_applied else self._earlier
         return [*earlier, *(step.code for step in kept_steps(run))]
 
@@ -179,7 +179,7 @@ class BranchedKernel:
         return self._end(run, work).text
 
     def _begin(self, run: Run, codes: Sequence[str]) -> "_Work":
-        self._undo, self.is_applied = "", True  # from now on: the code may wait, and another window may ask
+        self._undo, self.is_applied = "", True  # before the code runs: while it waits, another window may ask
         return _Work(self._shell, codes, run.files)
 
     def _end(self, run: Run, work: "_Work") -> Application:
@@ -206,7 +206,7 @@ class _Work:
         self._objects = snapshots({name: self._before[name] for name in named if name in self._before})
         self._done, self._notes = 0, list[str]()
         self.problem = ""
-        """Why the call after the last successful one has ended the work; empty if all have run."""
+        """Why the first call that failed ended the work; empty if all calls succeeded."""
 
     async def run(self) -> None:
         for code in self._codes:
@@ -246,7 +246,7 @@ def _problem(execution: Execution) -> str:
 
 
 def _reference(value: Any) -> Callable[[], Any]:
-    """A function that returns None once the object is gone, if that can be noticed."""
+    """Return a weak reference, or a function that is never None for a type without them."""
     try:
         return weakref.ref(value)
     except TypeError:

@@ -58,9 +58,9 @@ BEGIN_SECONDS = 20.0
 """Seconds in which a process must begin a call. Otherwise it is stuck in what an earlier call has left running."""
 MAX_MESSAGE = 400_000_000
 _LARGE = 100_000
-"""Size of a message in bytes from which on it is decoded off the loop."""
+"""Size in bytes above which a message is decoded off the event loop."""
 _BROKEN = (EOFError, OSError, ValueError, RecursionError)
-"""The process has ended, or has sent something that is no message."""
+"""What reading raises if the process has ended or has sent something other than a message."""
 _HANGING = ("polars",)
 """Libraries whose threads are missing in a copy, so that most of their functions wait forever."""
 _GPUS = ("/dev/nvidia", "/dev/kfd")
@@ -118,7 +118,7 @@ class Branches:
                 except OSError as error:
                     pid.set_exception(BranchError(f"The kernel could not be copied: {error}."))
 
-        loop.call_soon_threadsafe(copy)  # not in this task, which the copy could not leave
+        loop.call_soon_threadsafe(copy)  # outside this task, which the copy could not leave
         try:
             return await asyncio.wrap_future(pid)
         except asyncio.CancelledError:
@@ -193,7 +193,7 @@ class BranchProcess:
     def _watch(self, guard: "subprocess.Popen[bytes] | None") -> None:
         try:
             os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
-        except (ChildProcessError, AttributeError):  # it is a child of a branch; older macOS
+        except (ChildProcessError, AttributeError):  # the child of a branch; older macOS
             self._end_requested.wait()
         self.end()
         with contextlib.suppress(ChildProcessError):
@@ -203,7 +203,7 @@ class BranchProcess:
 
 
 class KernelBranch:
-    """A branch of the session, which is copied again after the end of its process, or a copy of a branch."""
+    """A branch of the session, or a copy of a branch. If the process of a branch ends, the session is copied again."""
 
     def __init__(self, shell: Any, make_copy: Fork, *, renewable: bool = True) -> None:
         self._shell, self._fork, self._renewable = shell, make_copy, renewable
@@ -213,7 +213,7 @@ class KernelBranch:
         self._sent = Files()
         """The files that the process has."""
         self._remarks: list[str] = []
-        """What the model is told with the result of the next call."""
+        """Remarks that the model gets with the result of the next call."""
 
     async def begin(self) -> BranchProcess:
         """Copy the process; raises `BranchError` if that fails."""
@@ -354,7 +354,7 @@ def _add(shown: list[MimeBundle], bundle: MimeBundle) -> None:
 
 
 def _discard(pid: "Future[int]") -> None:
-    """End a copy that was made although its run was stopped in between."""
+    """End a copy that was completed after its run had been stopped."""
     if not pid.cancelled() and pid.exception() is None:
         os.kill(pid.result(), signal.SIGKILL)
         start_thread("branch reaper", partial(os.waitpid, pid.result(), 0))

@@ -105,7 +105,7 @@ class ToolFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchMessage:
-    """A message of a branch: its first has the process id, the first of a call its inputs, the last its result."""
+    """A message from a branch: first the process id; then, for each call, its inputs, output, and result."""
 
     pid: int | None = None
     inputs: Mapping[str, Fingerprint] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class BranchServer:
             await asyncio.Event().wait()
 
     def no_message(self, *_: Any, **__: Any) -> None:
-        """Takes the place of `send` of the kernel's session; says once in a call that nothing is sent."""
+        """Replaces `send` of the kernel's session; reports once per call that nothing is sent."""
         if not self._said_messages:
             self._said_messages = True
             sys.stderr.write(NO_MESSAGES)
@@ -256,7 +256,7 @@ def _leave(parent: int) -> None:
     os.setsid()
     if _control_process is not None:
         _control_process(_DIE_WITH_PARENT, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended in between
+    if os.getppid() != parent:  # the parent ended in the meantime
         os._exit(1)
     signal.set_wakeup_fd(-1)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -275,7 +275,7 @@ def _leave(parent: int) -> None:
 
 
 def _cut_connections(kept: int) -> None:
-    """Let all inherited pipes and sockets lead nowhere. Their numbers stay in use, because objects still have them."""
+    """Redirect all inherited pipes and sockets to the null device. Objects still use their numbers."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in map(int, os.listdir(DESCRIPTORS)):
         with contextlib.suppress(OSError):
@@ -298,7 +298,7 @@ def link_of(number: int | str) -> str:
 
 
 def _lead(descriptor: int, stream: Any) -> None:
-    """Lead what processes write to the descriptor to the stream, and what is written to the stream nowhere.
+    """Send what processes write to the descriptor to the stream, and discard what is written to the stream.
 
     During a call, `capture.py` replaces `write`. The stream object stays, because loggers keep references to it.
     """

@@ -21,21 +21,21 @@ WIDTH = 40
 _ARRAYS = ("pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "numpy.ndarray")
 _CONTAINERS = (list, dict, set)
 _PARTS = ("_ndarray", "_data", "_mask", "_pa_array")
-"""Attributes in which the arrays of pandas have their values."""
+"""Attributes in which pandas arrays store their values."""
 
 
 class Snapshot(NamedTuple):
     size: str
     """`12 rows`, `3 items`, `2 x 3`"""
     contents: dict[Any, list[Any]]
-    """What is compared, by column; by None if the object has no columns."""
+    """The contents to compare, by column; the key is None if the object has no columns."""
     kept: list[Any]
     """Objects that are compared by id, kept so that no new object gets the same id."""
 
     def difference(self, after: "Snapshot") -> str:
         """`+ revenue`, `3 items → 4 items`, or empty."""
         old, new = self.contents, after.contents
-        # A snapshot for which the time was too short has less to compare.
+        # A snapshot that ran out of time has fewer contents to compare.
         changed = [
             label
             for label in new
@@ -51,7 +51,7 @@ class Snapshot(NamedTuple):
 
 
 def snapshots(values: Mapping[str, Any]) -> dict[str, Snapshot]:
-    """Snapshots of tables, arrays, lists, dicts and sets: sizes and columns of all, then as much as can be read."""
+    """Snapshots of tables, arrays and containers: the sizes and columns of all, then contents until the time is up."""
     outlines: dict[str, Snapshot] = {}
 
     def read_all() -> None:

@@ -18,7 +18,7 @@ from agent_nb.notebook.values.describe_values import Description, cells_in
 @dataclass(frozen=True, slots=True)
 class CellReferences:
     titles: Mapping[str, str]
-    """What stands in the prompt for each id: `cell 3`."""
+    """The text that replaces each reference in the prompt, by id: `cell 3`."""
     description: Description
     """The cells, which follow the prompt."""
 

@@ -36,9 +36,9 @@ _LANGUAGES = {"code": "python", "markdown": "markdown"}
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellContent:
     number: int
-    """Its position in the notebook, from 1."""
+    """The cell's position in the notebook, from 1."""
     id: str
-    """Empty if it has none that is valid, unique and not a number: then it can be read, but not changed."""
+    """Empty unless valid, unique and not a number. A cell without an id can be read, but not changed."""
     kind: CellType
     source: str
     count: int | None
@@ -173,13 +173,13 @@ def _images(cell: CellContent, figures: Sequence[str]) -> Iterator[Image]:
 
 
 def _masked(text: str, most: int, secrets: Collection[str]) -> str:
-    """The beginning of a text. Masked before it is cut, but not all of a very long one."""
+    """The beginning of a text, masked before it is cut. Of a very long text, only the beginning is masked."""
     masked = limited(mask_named(text[: 5 * most], secrets), most)
     return masked if len(text) <= 5 * most else f"{masked[:most]}\n… ({len(text) - most:,} more characters)"
 
 
 def _read_output(output: Json) -> tuple[str, str, str | None]:
-    """The title and the text of an output, and the base64 data of a figure, empty if it was too large to send."""
+    """The title and text of an output, and the data of a figure in base64, empty if it was too large to send."""
     kind, data = output.get("output_type"), output.get("data")
     if kind == "stream":
         return "Output", text_of(output.get("text") or ""), None

@@ -70,4 +70,4 @@ class OpenNotebook:
 
 
 open_notebook = OpenNotebook()
-"""That of this kernel."""
+"""The open notebook of this kernel."""

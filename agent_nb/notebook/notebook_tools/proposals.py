@@ -19,7 +19,7 @@ from agent_nb.run.protocol import ChangeDecision
 from agent_nb.run.run import Run
 
 MOST_CHANGES = 2_000
-"""Changes to keep for decisions. An older one is shown, and cannot be accepted."""
+"""Maximum changes that wait for a decision. Older ones are still shown, but cannot be accepted."""
 
 _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "ipython3"))
 """Info strings of Python code blocks in Markdown."""
@@ -28,7 +28,7 @@ _PYTHON = frozenset(("", "python", "py", "python3", "ipython", "ipython3"))
 @dataclass(slots=True)
 class _Offered:
     change: CellChange
-    """With the real texts."""
+    """The change with its real texts, not masked."""
     above: Sequence[str]
     """For an inserted cell, the ids of the cells above it, the nearest first."""
     decision: ChangeDecision = "open"
@@ -55,7 +55,7 @@ class Proposals:
     def decide(self, ids: Sequence[str], decision: ChangeDecision, window: str) -> list[Json]:
         """Record a decision about all these changes, or about none, and return what the page writes.
 
-        Only the window that has decided can take that back, with `open`.
+        Only the window that made a decision can take it back, with `open`.
         """
         offered = [self._by_id[name] for name in ids if name in self._by_id]
         if len(offered) < len(ids):

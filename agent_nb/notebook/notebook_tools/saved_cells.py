@@ -1,4 +1,4 @@
-"""The saved notebook, for front ends that cannot tell their cells: Colab, VS Code, nbclient, a terminal."""
+"""The saved notebook, for front ends that cannot report their cells: Colab, VS Code, nbclient, a terminal."""
 
 import os
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class CellsRead(NamedTuple):
 async def open_or_saved_cells(
     session: Session, own: str, only: Sequence[int | str] | None = None
 ) -> CellsRead:
-    """The cells of the open notebook, as `OpenNotebook.cells`, or all of the saved one; raises `NotOpenError`."""
+    """Read these cells of the open notebook, or all of the saved file; raises `NotOpenError`."""
     try:
         return CellsRead(await open_notebook.cells(own, only), "")
     except NotOpenError as error:

@@ -156,7 +156,7 @@ class _NotebookTools:
     async def _offer(
         self, context: ToolContext, change: CellChange, new: str = "", above: Sequence[str] = ()
     ) -> ToolOutput:
-        """Add a change to the proposal. A mask in its text would replace a secret, and the review cannot show one."""
+        """Add a change to the proposal; refuse a text with a secret, which the review cannot show, or with a mask."""
         secrets = await off_loop(own_values)
         if MASK in mask_named(new, secrets):
             raise ToolError(
