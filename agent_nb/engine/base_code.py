@@ -1,4 +1,4 @@
-"""The second question: runs the code of the base run again in the branch of the run that continues it."""
+"""Asks, and then runs the code of the base run again in the branch of the run that continues it."""
 
 import json
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _NOT_THERE = "Variables that your earlier code set are not there: it was not run
 
 
 async def run_base_code(base: Run, branch: Branch, runner: ToolRunner, emit: Callable[..., Any]) -> str:
-    """Run the code as one call, under the rule for `run_python`; return what the model must know, or an empty text."""
+    """Run the code as one call, by the approval rule for `run_python`; return a note for the model, if any."""
     session, tool = base.branched_from, runner.toolbox.get(CODE_TOOL)
     codes = session.codes(base) if session else [step.code for step in kept_steps(base)]
     if not base.settings.get("branch") or not codes or (session and session.is_applied):

@@ -1,7 +1,7 @@
 """Code first: a small model with data in its prompt is asked for a block of Python, then for the answer.
 
 Small models write code well and JSON calls badly, and invent numbers rather than call a tool. Their blocks are calls
-of `run_python`. They are sent back as they were written, and their results as messages of the user.
+of `run_python`. The engine sends the blocks back as the model wrote them, and their results as messages of the user.
 """
 
 import ast
@@ -52,7 +52,7 @@ class CodeFirst:
         self._reminded = False
 
     def judge(self, written: str, files: Files) -> tuple[Literal["run", "ask", "show"], str]:
-        """Whether a block runs, and its code. One that repeats an earlier block, or a text of others, does not."""
+        """Whether to run a block, and its code. One that repeats an earlier block or quotes the request is not run."""
         code = without_loading(written, self._loaded.tables)
         block = canonical_code(code)
         if not code.strip() or block in self._written or len(self._written) >= MOST_BLOCKS:
@@ -71,7 +71,7 @@ class CodeFirst:
         return "ask" if is_users else "run", code
 
     def outgoing(self, request: Request) -> Request:
-        """The request with blocks and their results as text: the model knows no tool that runs code."""
+        """The request with blocks and their results as text: the model is offered no tool that runs code."""
         messages = chain.from_iterable(map(self._as_text, request.messages))
         return replace(request, messages=tuple(message for message in messages if message.parts))
 
@@ -135,9 +135,10 @@ class CodeFirst:
 
 
 def without_loading(code: str, tables: Collection[str]) -> str:
-    """The code with a comment for each statement that makes a loaded table again, from a file or the rows it was shown.
+    """The code with a comment in place of each statement that loads a table again, from a file or the rows in the
+    prompt.
 
-    Small models do that although the table is there. After a use of the tables, a new one may come from them.
+    Small models load tables that are there already. After code has used the tables, a new table may come from them.
     """
     try:
         body = ast.parse(code).body
@@ -183,7 +184,7 @@ def _text_of(output: ev.MimeBundle) -> str | None:
 
 
 def _hint(problem: str, names: Mapping[str, Sequence[str]]) -> str:
-    """Names the tables that have a column of the error, else the variable or column most like a name in it."""
+    """Names the tables that have the missing column, or the variable or column closest to a name in the error."""
     existing = {name.casefold(): name for name in chain(names, *names.values())}
     for word in _QUOTED.findall(problem):
         if tables := [f"`{name}`" for name, columns in names.items() if word in columns]:

@@ -1,4 +1,4 @@
-"""Tries calls that wait for approval: in a copy of where they would run, for the user alone."""
+"""Tries calls that wait for approval, in a copy of the session or branch. Only the user sees the results."""
 
 import asyncio
 import contextlib
@@ -17,7 +17,7 @@ def can_try(tool: Tool) -> bool:
 
 
 class Trials:
-    """The calls of a variant that the user may try while asked, one trial at a time for each.
+    """The calls of a variant that the user may try before answering, one trial at a time per call.
 
     A trial is no event of the run, and its result is not sent to the model.
     """
@@ -28,7 +28,7 @@ class Trials:
 
     @contextlib.contextmanager
     def offered(self, call_id: str, tool: Tool, context: ToolContext) -> Iterator[None]:
-        """Let the call be tried in this block, with whose end a trial ends."""
+        """Let the user try the call until the block ends, which also stops a trial."""
         self._calls[call_id] = tool, context
         try:
             yield

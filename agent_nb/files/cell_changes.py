@@ -31,7 +31,7 @@ class CellChange:
 
     @property
     def is_one(self) -> bool:
-        """Whether it changes anything: a later call may have taken it back."""
+        """Whether it changes anything. A later call may have taken the change back."""
         return self.action == "delete" or self.before != self.after
 
     @property
@@ -63,7 +63,7 @@ def changes_in(events: EventList) -> tuple[CellChange, ...]:
 
 
 def _read(wire: Json) -> CellChange | None:
-    """A change from an event; None if the file of the run has been damaged there."""
+    """Read a change from an event; None if the run's file is damaged there."""
     try:
         return from_wire(CellChange, wire)  # type: ignore[no-any-return]
     except WireError:

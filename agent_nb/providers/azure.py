@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import httpx2
 
 SCOPE = "https://cognitiveservices.azure.com/.default"
-"""What a token must be valid for."""
+"""The scope that a token must have."""
 
 
 class AzureProvider(ResponsesProvider):

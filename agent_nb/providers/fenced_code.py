@@ -1,4 +1,4 @@
-"""Fenced `python` blocks in an answer as calls of the tool that runs code.
+"""Turns fenced `python` blocks of an answer into calls of the tool that runs code.
 
 Small models write code better than JSON. On the user's own server, a run with data asks for a block (see
 `engine/code_first.py`). Text after the first block is dropped: it was written before there was a result.

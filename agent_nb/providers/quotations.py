@@ -23,7 +23,7 @@ _NO_LETTERS = re.compile(r"[\W_]+")
 _INVISIBLE = ("Mn", "Me", "Cf")
 """Categories of accents and of characters without width."""
 _OPENING, _SIGNS = '("', "=:<>{}[]|/"
-"""Characters around the words of a call, unlike those of prose."""
+"""Characters that stand around the words of a call, but not around those of prose."""
 _NO_MARKS = re.compile(rf"(?:[^\w{re.escape(_OPENING + _SIGNS)}]|_)+")
 _MARKS = re.compile(f"[{re.escape(_OPENING + _SIGNS)}]+")
 _NAME_KEYS = ("name", "function", "tool", "action")
@@ -112,7 +112,7 @@ def _has_lines(text: str, needles: Sequence[str]) -> bool:
 
 
 def _values(arguments: Json) -> Iterator[tuple[str, str]]:
-    """The values of a call, after their keys and alone. True, false and null are empty: they have many spellings."""
+    """The values of a call, each with and without its key. True, false and null are empty: they have many spellings."""
     entries: list[tuple[str, Any]] = [("", arguments)]
     while entries:
         key, value = entries.pop()

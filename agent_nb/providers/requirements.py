@@ -27,7 +27,7 @@ def take_options(vendor: Vendor, name: str, arguments: Mapping[str, Any]) -> dic
 
 
 def missing(vendor: Vendor) -> str:
-    """The one thing to set or to run before the vendor can be used, in a few words; empty if there is none."""
+    """What the user must set or run before the vendor can be used, in a few words; empty if nothing is missing."""
     if old := outdated(vendor.api):
         return f"{_upgrade(vendor.api)}: {old} is too old"
     for option in vendor.client_options:
@@ -69,7 +69,7 @@ def _upgrade(api: Api) -> str:
 
 
 def has_credentials(identity: Identity) -> bool:
-    """Whether variables or files promise credentials. Those that a server gives to its machine are not seen."""
+    """Whether variables or files hold credentials. Those that a cloud gives to its own machines are not detected."""
     return any(map(os.environ.get, identity.variables)) or any(
         Path(os.path.expandvars(file)).expanduser().is_file() for file in identity.files
     )

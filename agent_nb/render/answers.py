@@ -122,7 +122,7 @@ class Answers:
 
 
 def strip_plot(values: Sequence[float]) -> str:
-    """A dot for each value, those that would overlap above each other, with the median and the middle half."""
+    """Draw a dot for each value, overlapping ones above each other, with the median and the middle half."""
     least, most = min(values), max(values)
     places = [
         _MARGIN + (_WIDTH - 2 * _MARGIN) * (value - least) / (most - least or 1) for value in sorted(values)

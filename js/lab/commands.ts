@@ -10,9 +10,9 @@ import { isOff } from "./off.ts";
 const CATEGORY = "Agent";
 const CODE_CELL = ".jp-Notebook .jp-CodeCell";
 const ANY_CELL = ".jp-Notebook .jp-Cell";
-/** The names of runs about cells, which the notebook may use anywhere. */
+/** The names of runs that ask about cells, anywhere in the notebook. A new run gets the next number. */
 const ABOUT = /\babout_(\d{1,6})\b/g;
-/** A cell in command mode, and nothing in which a key is text. */
+/** The selected cell in command mode, but not fields in which a key is text. */
 const SELECTED = ".jp-Notebook.jp-mod-commandMode:not(.jp-mod-readWrite) :focus:not(:read-write)";
 
 interface Command {

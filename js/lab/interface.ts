@@ -13,7 +13,7 @@ export const STOP_ALL = "agent_nb:stop";
 export const STAGED = "agent_nb:stage";
 /** Dispatched on the frame of a run to put the cursor into its field. */
 export const COMPOSE = "agent_nb:compose";
-/** On the element that shows a run. */
+/** The attribute of an element that shows a run. */
 export const LIVE = "data-anb-live";
 /** The class of stages. */
 export const STAGE_CLASS = "agent-nb-stage";
@@ -35,14 +35,14 @@ export interface CellWrite {
 	readonly after: CellSource;
 	/** For an inserted cell, the ids of the cells above it, the nearest first. */
 	readonly above: readonly string[];
-	/** Which run made it. */
+	/** The run that offered it. */
 	readonly made: { readonly run: string; readonly model: string };
 }
 
 /** A change that was written. */
 export interface Written {
 	readonly id: string;
-	/** Whether the notebook was then read to be as the change says. */
+	/** Whether the notebook, read back, matches the change. */
 	readonly isThere: boolean;
 	/** Reverses it in a panel of the notebook; false if the cell has been changed since. */
 	takeBack(panel: NotebookPanel): boolean;

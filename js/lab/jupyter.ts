@@ -23,7 +23,7 @@ export interface WidgetModule {
 }
 
 export interface Undoable {
-	/** Yjs's; null in a notebook that has one for all cells. */
+	/** The cell's undo manager, of Yjs; null in a notebook with one for all cells. */
 	readonly undoManager?: { stopCapturing(): void } | null;
 }
 

@@ -27,7 +27,7 @@ export function markOff(app: App, tracker: Tracker): void {
 	});
 }
 
-/** Whether the nearest lab file, beside the notebook or above it, says so. */
+/** Whether the nearest lab file, beside the notebook or above it, switches agents off. */
 async function isOffByLab(contents: Contents, path: string): Promise<boolean> {
 	const [, drive = "", local = ""] = /^([^/:]*:)?(.*)$/s.exec(path) ?? [];
 	const folders = local.split("/").slice(0, -1);

@@ -18,7 +18,7 @@ export interface Preferences {
 /** The id of the plugin, by which the server finds the schema. */
 export const CELLS = "agent-nb:cells";
 
-/** On the body if a preference is off, for the style sheets. */
+/** Classes that the body gets while a preference is off, for the style sheets. */
 const WITHOUT = { fixButton: "agent-nb-no-fix", prosePrompts: "agent-nb-no-prose" };
 
 /** Loads the preferences and applies their changes. Until then, or if that fails, all are on. */

@@ -81,7 +81,7 @@ def _mentioned(prompt: str, shell: Any) -> Iterator[str]:
 
 
 def _describe(path: str, namespace: Any, allowed_names: frozenset[str] | None) -> str:
-    """The variable with its columns and types; also with its first rows, unless only these names are allowed."""
+    """Describe the variable: its columns and types, and its first rows unless only `allowed_names` may be sent."""
     names = known_names({path: lookup(path, namespace)}) if allowed_names is None else allowed_names
     heading, *columns = describe_schema(path, namespace, allowed_names=names).text.splitlines()
     kind, _, size = heading.partition(", ")
@@ -99,7 +99,7 @@ def _describe(path: str, namespace: Any, allowed_names: frozenset[str] | None) -
 
 
 def _named_values(path: str, namespace: Any, prompt: str) -> str:
-    """A line with the entries of text columns that the prompt has: small models do not filter by them otherwise."""
+    """A line that says which columns have the entries named in the prompt: else, small models do not filter by them."""
     value, _ = lookup_masked(path, namespace)
 
     def is_named(entry: Any) -> bool:

@@ -19,7 +19,7 @@ export function createProposal(context: Context) {
 	const cards = h("div");
 	const head = h("div", { class: "anb-review" }, summary, acts);
 	const review = h("div", { class: "anb-proposal" }, head, note, cards);
-	/** What a press on a button for several changes is about: they may have changed since it was drawn. */
+	/** Computed at each press, because the changes may differ from those when the button was drawn. */
 	const acceptable = (): CellChange[] => changesOf(currentState(context)).filter(isAcceptable);
 	const isAcceptable = (change: CellChange): boolean => {
 		const { decision, now } = proposal.standingOf(context, change);
