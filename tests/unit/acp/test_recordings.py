@@ -53,6 +53,12 @@ def calls(run):
     return list(zip(names, ends, strict=True))[1:]
 
 
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.jsonl")))
+async def test_every_recording_is_played_with_its_events_in_turns(play, name):
+    run = await play(name, re.match("[a-z]+", name)[0])
+    assert run.reason in ("end_turn", "failed")
+
+
 EDITS = [("edit", "ok"), ("edit", "ok")]
 PAGES = [
     ("gemini-page-perm", [*EDITS, ("execute", "ok")], Usage(input=4800, output=1040), None),
