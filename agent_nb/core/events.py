@@ -133,7 +133,7 @@ class TurnRetrying(BaseEvent):
     wait: float
     why: str
     most: int = 0
-    """The attempts after which the run fails; 0 if only time limits them."""
+    """Maximum retries of the turn; 0 if only time limits them."""
 
     @property
     def title(self) -> str:
@@ -149,7 +149,7 @@ class TurnFinished(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Note(BaseEvent):
-    """A line of the transcript. Every form of a run shows it, without code for the occasion."""
+    """A line of the transcript. Every form of a run shows it without code of its own for it."""
 
     title: str
     detail: str = ""

@@ -88,7 +88,7 @@ class Retries:
         return _delay(delay, self._faults, longest=8)
 
     def most(self, error: ProviderError, attempt: int) -> int:
-        """How many retries the turn may have in all; 0 if only time limits them."""
+        """Maximum retries of the turn; 0 if only time limits them."""
         limited = isinstance(error, RequestRefusedError | RateLimitError)
         return 0 if limited or not self._faults else attempt - self._faults + RETRIES
 

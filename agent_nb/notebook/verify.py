@@ -112,12 +112,12 @@ def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
         if first_change is None:
             is_changed = name in in_place and not isinstance(namespace.get(name), ModuleType)
             yield name, namespace, "as it is now: the code changes it in place" if is_changed else ""
-        elif name not in first_change.get("bound", ()):  # a name bound first is only read later
+        elif name not in first_change.get("bound", ()):  # a name that the code sets first is no input
             yield name, undo_store.before(str(first_change.get("undo", ""))), ""
 
 
 def _values(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
-    """Like `_inputs`, for the run's results: names that it bound or changed, including in place, and did not delete."""
+    """Like `_inputs`, for the run's results: names that it set or changed, including in place, and did not delete."""
     names: set[str] = set()
     for step in steps_of(run):
         names |= {*step.names.get("bound", ()), *step.names.get("changed", ())}

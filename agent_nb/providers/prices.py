@@ -43,7 +43,7 @@ def price_of(
 ) -> float | None:
     """The price in US dollars of this usage with these run settings; None if unknown.
 
-    `answered_by` is the model that the answer names, which the name of a deployment does not tell.
+    `answered_by` is the model that the answer names: the name of a deployment does not say which model it serves.
     """
     vendor = VENDORS.get(provider_name.partition(":")[0])
     if vendor and vendor.deployment_of:

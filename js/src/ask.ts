@@ -109,7 +109,7 @@ function baseOf({ state }: RunEntry, { ask, moment, variant }: PlacedAsk): strin
 	if (ask.base) return ask.base;
 	const { meta, ready, variants } = state ?? {};
 	const { name = "", magic } = meta ?? {};
-	// In marimo, picking a variant does not rebind the run's variable.
+	// In marimo, picking a variant does not set the run's variable again.
 	const picked = !magic && ready?.picked ? `.pick(${ready.variant + 1})` : "";
 	if (moment === null || !Number.isFinite(moment)) return name + picked;
 	const isBound = (variants?.size ?? 1) < 2 || ready?.variant === variant;

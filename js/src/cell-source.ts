@@ -75,7 +75,7 @@ type Values<K extends CellKind> = {
 	readonly [F in Field<(typeof TEMPLATES)[K]> & keyof typeof CHECKS]: Parameters<(typeof CHECKS)[F]>[0];
 };
 
-/** The source of a cell; null if a value does not belong into it. */
+/** The source of a cell; null if a value does not belong in it. */
 export function cellSource<K extends CellKind>(kind: K, values: Values<K>): CellSource | null {
 	let isWhole = true;
 	const source = TEMPLATES[kind].replace(/\{(\w+)\}/g, (_, field: keyof typeof values) => {

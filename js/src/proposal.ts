@@ -15,7 +15,7 @@ export interface Standing {
 	readonly decision: ChangeDecision;
 	/** The decision, or why it cannot be accepted; empty while it can. */
 	readonly words: string;
-	/** The text of a cell that is no longer as it was; null for others. */
+	/** The current text of the cell if it has changed since; else null. */
 	readonly now: string | null;
 }
 
@@ -109,7 +109,7 @@ export function isCode({ kind, action }: CellChange): boolean {
 	return kind === "code" && action !== "delete";
 }
 
-/** Runs code cells that are as shown, in order. One with a mask in it is not shown whole. */
+/** Runs the code cells that are as shown, in order. A cell with a mask in it is not run: it is not shown whole. */
 function run(context: Context, changes: readonly CellChange[], press: UIEvent): void {
 	const code = changes.filter(isCode);
 	const shown = code.filter(
@@ -122,7 +122,7 @@ function run(context: Context, changes: readonly CellChange[], press: UIEvent): 
 	if (left.length) context.notify(`Not run: ${listed(left)}. Run it in the notebook.`);
 }
 
-/** Takes the last press back, as far as its cells are unchanged. */
+/** Takes back the last press, for cells that are unchanged since. */
 export async function undo(context: Context, press: UIEvent): Promise<void> {
 	const last = context.run.presses.pop();
 	if (!last) return;

@@ -363,7 +363,7 @@ class LiveRun:
             del self.checks[check_id]
 
     def console(self, variant: int | None = None) -> PageConsole:
-        """The page console of a variant, by default of the one bound to the variable."""
+        """The page console of a variant, by default of the one in the variable."""
         if variant is None:
             variant = self.result.variant if self.result else 0
         return self._consoles.setdefault(variant, console_of(self.id, variant))

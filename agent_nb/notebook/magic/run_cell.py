@@ -154,7 +154,7 @@ async def _wait(handle: Handle, *, in_kernel: bool) -> None:
 
 
 async def _finish(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
-    """Check, bind, save and show the run; return it and the error of `--save`, if any."""
+    """Check the run, set its variables, save and show it; return it and the error of `--save`, if any."""
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
     files_name = set_variables(session, run) if rebind else None
@@ -224,9 +224,9 @@ def _refusal(plan: CellPlan, run: Run, folder: str) -> str:
 
 
 def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None] | None:
-    """Bind a variant, counted from 1; return it and the name of its files variable.
+    """Set the variables to a variant, counted from 1; return it and the name of its files variable.
 
-    If other variants are still running, stops them and returns None; the cell binds the variant when they have ended.
+    If other variants are still running, stops them and returns None; the cell sets the variables when they have ended.
     """
     run = handle.result
     if run is None:

@@ -107,7 +107,7 @@ function isEndInSight(element: HTMLElement): boolean {
 	return bottom > 0 && bottom <= innerHeight;
 }
 
-/** Clears the note about a command when the run ends, and when the kernel rebinds the names. */
+/** Clears the note about a command when the run ends, and when the kernel sets the names again. */
 function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => void {
 	let busy = run.busy;
 	let ready = run.state?.ready;

@@ -19,7 +19,7 @@ const TITLE = "Apply this code to your session?";
 const ABOUT =
 	"It ran in a branch. Here it changes your variables, and what it does to files and over the network, it does again.";
 
-/** Whether the kernel has the branch run of a variant, so that its code can be applied here. */
+/** Whether the kernel has the variant's run and its branch, so that the code can be applied here. */
 export function canApply({ choices, run }: Context, variant: number): boolean {
 	const { lost, meta, ready } = run.state ?? {};
 	const isLive = run.greeted && !lost && !choices.replay && !run.notebook?.model.readOnly;
@@ -49,7 +49,7 @@ export function createApply(context: Context) {
 	};
 }
 
-/** Shows the card, and in its place what came of it. `cancelled` is called after Cancel. */
+/** Shows the card, then the outcome in its place. `cancelled` is called after Cancel. */
 function createDialog(context: Context, cancelled: () => void) {
 	const { choices, run, signal } = context;
 	const { variant } = choices;

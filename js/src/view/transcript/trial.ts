@@ -1,4 +1,4 @@
-// What came of trying a call before it is approved: its output, and the names it would change.
+// The outcome of trying a call before it is approved: its output, and the names it would change.
 
 import { h, setText } from "../../dom.ts";
 import { printable } from "../../printable.ts";
