@@ -18,6 +18,7 @@ from agent_nb.core.messages import ToolSpec
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.session import Session
+from agent_nb.providers import full_name
 from agent_nb.tools import Tool
 from agent_nb.tools.mcp.server import Server, check_installed, wait_for, wire_prefix
 from agent_nb.tools.mcp.server_config import (
@@ -150,7 +151,7 @@ def _consents(config: ServerConfig, question: str) -> bool:
 
 def allow_agents(session: Session, models: Iterable[str]) -> None:
     """Ask for consent to custom commands of outside agents: a notebook from someone else may set one."""
-    for name in models:
+    for name in map(full_name, models):
         vendor, _, agent_name = name.partition(":")
         agent = AGENTS.get(agent_name) if vendor == ACP else None
         if agent is None or not agent.is_own:

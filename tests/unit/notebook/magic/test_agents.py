@@ -20,11 +20,11 @@ def cell(shell, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     script = tmp_path / "script.json"
 
-    def run(line="", steps=STEPS, prompt="A bakery."):
+    def run(line="", steps=STEPS, prompt="A bakery.", model="acp:mine"):
         script.write_text(json.dumps({"prompts": [steps]}))
         command = [sys.executable, "-S", FAKE, str(script)]
         shell.run(f"%config AgentMagics.agents = {{'mine': {command!r}}}")
-        return shell.run(f"%%agent hero -m acp:mine {line}\n{prompt}")
+        return shell.run(f"%%agent hero -m {model} {line}\n{prompt}")
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     yield run
@@ -51,6 +51,12 @@ def test_a_command_of_ones_own_asks_once(cell, shell, monkeypatch):
 def test_without_a_yes_nothing_is_started(cell, monkeypatch):
     allow(monkeypatch, "n")
     assert "`acp:mine` was not started: its command is new, and you have not allowed it." in cell().stderr
+
+
+@pytest.mark.parametrize("model", ["ACP:mine", '"acp: mine"'])
+def test_no_spelling_of_a_command_of_ones_own_starts_it_without_a_yes(cell, monkeypatch, model):
+    allow(monkeypatch, "n")
+    assert "`acp:mine` was not started" in cell(model=model).stderr
 
 
 def test_a_variable_of_the_notebook_reaches_the_agent(cell, shell, monkeypatch):
