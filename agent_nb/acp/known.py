@@ -2,11 +2,12 @@
 
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from agent_nb._base.constants import ACP
+from agent_nb._base.constants import ACP, IN_BROWSER
 from agent_nb._base.program import find_program
 from agent_nb._base.secrets import register
 from agent_nb._base.wire import parse_json
@@ -85,6 +86,8 @@ class KnownAgent:
         return f"older than {self.tested}: update Node, then {self.install}"
 
     def check_installed(self) -> None:
+        if IN_BROWSER or sys.platform == "win32":
+            raise ConfigError(f"{self.title} runs only on macOS and Linux.")
         if self.program is None:
             remedy = f": `{self.install}`" if self.package else f". There is no command {self.command[0]!r}"
             raise InstallError(f"{self.title} is not installed{remedy}.")

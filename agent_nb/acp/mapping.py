@@ -225,6 +225,22 @@ def cost_of(update: Json) -> float | None:
     return float(amount) if 0 <= amount < math.inf else None
 
 
+def offered_models(response: Json) -> tuple[str, dict[str, str]]:
+    """The option that sets the model of a session, and the models by id with their names.
+
+    Without such an option, `session/set_model` sets the model. Some agents have both: the option is used, because
+    Codex puts an effort into the ids of its `models`.
+    """
+    for option in _objects(response.get("configOptions")):
+        if option.get("category") == "model":
+            return str(option.get("id")), _names(option.get("options"), "value")
+    return "", _names(as_object(response.get("models")).get("availableModels"), "modelId")
+
+
+def _names(models: Any, key: str) -> dict[str, str]:
+    return {str(model[key]): str(model.get("name") or "") for model in _objects(models) if model.get(key)}
+
+
 def result_text(text: str) -> str:
     """A tool's result for agents, prefixed if it is JSON, which Gemini CLI would interpret."""
     is_json = parse_json(text, text) is not text

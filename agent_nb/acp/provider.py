@@ -1,11 +1,10 @@
 """`acp:NAME` as a model: rejects unsupported options and creates the agent's runs."""
 
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from agent_nb._base.constants import ACP, IN_BROWSER
+from agent_nb._base.constants import ACP
 from agent_nb.acp.known import find
 from agent_nb.acp.turns import AgentTurns
 from agent_nb.core.errors import ConfigError
@@ -23,10 +22,10 @@ SILENCE = 300.0
 
 
 class AgentProvider(Provider):
-    """An outside agent, which runs its turns and tools itself."""
+    """An outside agent, as `NAME` or `NAME/MODEL`, which runs its turns and tools itself."""
 
     def __init__(self, name: str, *, effort: str | None = None, silence: float | None = None) -> None:
-        self._agent = find(name)
+        self._agent = find(name.partition("/")[0])
         self.name, self.effort = f"{ACP}:{name}", effort
         self._silence = silence or SILENCE
 
@@ -64,8 +63,6 @@ class AgentProvider(Provider):
 
     def _check(self, prepared: Prepared) -> None:
         agent, limits, settings = self._agent, prepared.settings.limits, prepared.settings
-        if IN_BROWSER or sys.platform == "win32":
-            raise ConfigError(f"{agent.title} runs only on macOS and Linux.")
         agent.check_installed()
         prepared.check_branch()
         if limits.steps != Limits().steps:

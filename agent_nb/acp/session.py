@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,12 @@ from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
 from agent_nb._base.program import Program, ProgramError
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, parse_json
+from agent_nb.acp.folder import Folder
 from agent_nb.acp.known import KnownAgent
-from agent_nb.acp.mapping import as_object
+from agent_nb.acp.mapping import as_object, offered_models
+from agent_nb.acp.offered import not_offered, showable, store_models
 from agent_nb.core.errors import AgentError
 from agent_nb.core.messages import Image, Message, Text
 from agent_nb.providers.base import Request
@@ -164,13 +168,15 @@ class AgentConnection:
 class Start:
     agent: KnownAgent
     folder: Path
-    server: "KernelServer | None"
+    server: "KernelServer | None" = None
     """The MCP server that is offered to the agent."""
-    wants_tools: bool
+    wants_tools: bool = False
     """Whether the user requested its tools."""
-    auto: bool
+    auto: bool = False
     """Whether everything is approved."""
-    effort: str | None
+    model: str = ""
+    """Empty for the agent's default."""
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +193,8 @@ class AgentSession:
     takes_images: bool
     sends_ids: bool
     """Whether model text has ids, so that text without one comes from the agent itself."""
+    models: Mapping[str, str]
+    """The models it offers, by id with their names."""
 
     async def prompt(self, request: Request) -> int:
         """Send a prompt; its answer has this id and arrives after all updates."""
@@ -219,6 +227,17 @@ def conversation_text(history: Sequence[Message]) -> str:
     if not lines:
         return ""
     return "The conversation so far:\n\n" + "\n\n".join(lines)[-_HISTORY_LIMIT:] + "\n\nThe request now:"
+
+
+async def ask_models(agent: KnownAgent) -> Mapping[str, str]:
+    """Start the agent to ask which models it offers, by id with their names."""
+    folder = Folder(f"models-{secrets.token_hex(4)}")
+    try:
+        session = await open_session(Start(agent=agent, folder=folder.path))
+        await session.connection.close()
+        return session.models
+    finally:
+        folder.remove()
 
 
 async def open_session(start: Start) -> AgentSession:
@@ -264,9 +283,17 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
     params: Json = {"cwd": str(start.folder), "mcpServers": servers}
     response = as_object(await connection.request("session/new", params))
     session = str(response.get("sessionId") or "")
+    option, models = offered_models(response)
+    await off_loop(store_models, agent.name, models)
+    options = response.get("configOptions")
+    if start.model:
+        if start.model not in models:
+            raise not_offered(agent, start.model, models)
+        options = await _set_model(start, connection, session, option) or options
+    # After the model, with which an agent may change its mode and its efforts.
     await _choose_mode(start, connection, session, as_object(response.get("modes")))
     if start.effort:
-        await _choose_effort(start, connection, session, response.get("configOptions"))
+        await _choose_effort(start, connection, session, options)
     version = str(info.get("version") or "")
     return AgentSession(
         agent=agent,
@@ -276,7 +303,17 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
         older=agent.older_than_tested(version),
         takes_images=bool(as_object(offers.get("promptCapabilities")).get("image")),
         sends_ids=str(info.get("name")).startswith("@agentclientprotocol/"),
+        models=showable(models),
     )
+
+
+async def _set_model(start: Start, connection: AgentConnection, session: str, option: str) -> Any:
+    """Set the model, by the option with this id if there is one; return the options for this model if known."""
+    if not option:
+        await connection.request("session/set_model", {"sessionId": session, "modelId": start.model})
+        return None
+    choice = {"sessionId": session, "configId": option, "value": start.model}
+    return as_object(await connection.request("session/set_config_option", choice)).get("configOptions")
 
 
 async def _choose_mode(start: Start, connection: AgentConnection, session: str, modes: Json) -> None:
@@ -291,7 +328,7 @@ async def _choose_mode(start: Start, connection: AgentConnection, session: str, 
             f"{agent.title} has no mode {candidates[-1]!r}, in which it asks before it acts. It was tested with"
             f" {agent.tested}: {agent.install}"
         )
-    if mode and mode != modes.get("currentModeId"):
+    if mode and (start.model or mode != modes.get("currentModeId")):
         await connection.request("session/set_mode", {"sessionId": session, "modeId": mode})
 
 

@@ -97,6 +97,7 @@ class AgentTurns(Turns):
                     server=self._server,
                     wants_tools=bool(prepared.toolbox.own),
                     auto=prepared.rules.default == "auto",
+                    model=prepared.provider.name.partition("/")[2],
                     effort=prepared.settings.effort,
                 )
                 self._session = await open_session(start)

@@ -22,7 +22,7 @@ interface Request {
 const MOST_SHOWN = 2000;
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 const BASE = /^[\p{L}_][\p{L}\p{N}_]*(?:\.pick\(\d{1,6}\))?(?:\.at\(\d{1,6}\))?$/u;
-const MODEL = /^[a-zA-Z0-9][\w.:/@-]*$/;
+const MODEL = /^[a-zA-Z0-9][\w.:/@[\]-]*$/;
 const OPTION = /^--?[a-z][a-z-]* (?:[\p{L}\p{N}_./*][\p{L}\p{N}_.:/=*,-]*|"[^"\p{C}]*"|'[^'\p{C}]*')$/u;
 const PATH =
 	/^[a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?(?: > [a-z][a-z0-9-]{0,30}(?::nth-of-type\(\d{1,5}\))?){0,60}$/;

@@ -43,7 +43,7 @@ def of_option(session: Session, field: str, prefix: str) -> list[Candidate]:
         return [(option.number.example, option.number.description)]
     match field:
         case "models":
-            return _models()
+            return _models(session)
         case "base":
             return runs(session)
         case "tools":
@@ -80,8 +80,15 @@ def variables(session: Session, accepts: Callable[[Any], bool] = lambda value: T
     return [(name, _kind(value)) for name, value in user_data(session.shell).items() if accepts(value)]
 
 
-def _models() -> list[Candidate]:
+def agents(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
     from agent_nb.acp.known import states
+
+    return [] if before else [(f"{ACP}:{name}", text.partition(":")[0]) for name, text in states().items()]
+
+
+def _models(session: Session) -> list[Candidate]:
+    from agent_nb.acp.known import states
+    from agent_nb.acp.offered import stored_models
     from agent_nb.providers.requirements import missing
     from agent_nb.providers.settings import find_key
     from agent_nb.providers.vendors import VENDORS
@@ -93,7 +100,12 @@ def _models() -> list[Candidate]:
         state = "needs a key" if needs_key else to_do.partition(":")[0] or "no key needed"
         is_ready = not to_do and (vendor.identity or find_key(vendor.keys) or vendor.name == DEMO)
         if vendor.name == ACP:
-            models += [(f"{ACP}:{name}", text.partition(":")[0]) for name, text in states().items()]
+            models += agents(session)
+            models += [
+                (f"{ACP}:{name}/{model}", title)
+                for name in states()
+                for model, title in stored_models(name).items()
+            ]
         else:
             models.append((f"{vendor.name}:{vendor.recommended}", "ready" if is_ready else state))
     return models

@@ -106,7 +106,10 @@ def _late(module: str, name: str) -> Callable[[Session, str], Any]:
 
 _ROWS = (
     Command(
-        "models", "The models of each vendor, and whether a key is set.", _late("listings", "list_models")
+        "models [acp:NAME]",
+        "The models of each vendor, and whether a key is set; with NAME, those that an outside agent offers now.",
+        _late("listings", "list_models"),
+        candidates.agents,
     ),
     Command(
         "tools",

@@ -4,11 +4,15 @@ from collections.abc import Sequence
 
 from agent_nb._base.constants import ACP, DEMO, DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.table import Table
+from agent_nb.acp.known import find
 from agent_nb.acp.known import states as agent_states
+from agent_nb.acp.offered import models_text, stored_models
+from agent_nb.acp.session import ask_models
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.engine.cost import SESSION, ModelCosts
 from agent_nb.images.maker import EDITS, INPUTS, Studio
 from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.magic.mcp import allow_agents
 from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, Rules, plugins, switch_off
@@ -18,6 +22,7 @@ from agent_nb.providers.settings import find_key
 from agent_nb.providers.studio import studio_for_name
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.mcp.server import wait_for
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.variant_tools import BASE_VARIANTS
 
@@ -26,6 +31,8 @@ MODEL_COLUMNS = ("model", "key", "can do", "note")
 
 def list_models(session: Session, arguments: str) -> Table:
     rules = CellRules.of(session, "run")
+    if arguments:
+        return _models_of(session, rules, arguments)
     try:
         default, reason = _default_model(session, rules)
         note = f"Cells that name no model use {default}, {reason}."
@@ -38,6 +45,26 @@ def list_models(session: Session, arguments: str) -> Table:
     return Table(MODEL_COLUMNS, rows, "No models.", note)
 
 
+def _models_of(session: Session, rules: CellRules, name: str) -> Table:
+    """Start an outside agent to ask which models it offers."""
+    vendor, _, agent_name = name.partition(":")
+    if vendor != ACP:
+        raise ConfigError(
+            f"`{session.command('models')}` takes at most an outside agent, such as `{ACP}:claude`."
+        )
+    agent = find(agent_name)
+    if not rules.allowed([name]):
+        raise ConfigError(f"`{name}` is not allowed in this notebook.")
+    agent.check_installed()
+    allow_agents(session, [name])
+    try:
+        models = wait_for(ask_models(agent))
+    except KeyboardInterrupt:
+        raise ConfigError("Interrupted, so no models are listed.") from None
+    rows = [(f"{name}/{model}", title) for model, title in models.items()]
+    return Table(("model", "title"), rows, f"{agent.title} does not let its model be chosen.")
+
+
 def model_rows(default: str, allowlist: Sequence[str] = ()) -> list[tuple[str, str, str, str]]:
     """The rows of `%agent models`; with an allowlist, of those models alone."""
     rows = []
@@ -45,7 +72,9 @@ def model_rows(default: str, allowlist: Sequence[str] = ()) -> list[tuple[str, s
         of_vendor = [name for name in allowlist if name.startswith(f"{vendor.name}:")]
         states = _states(vendor)
         for name in of_vendor if allowlist else states:
-            remark = "; ".join(filter(None, ("default" if name == default else "", vendor.note)))
+            offered = models_text([*stored_models(name.partition(":")[2])]) if vendor.name == ACP else ""
+            note = f"offers {offered}" if offered else vendor.note
+            remark = "; ".join(filter(None, ("default" if name == default else "", note)))
             can_do = "thinking, images, streams files" if vendor.images else "thinking, streams files"
             can_do = "thinking, images, tools of its own" if vendor.name == ACP else can_do
             rows.append((name, states.get(name, _key_state(vendor)), can_do, remark))

@@ -151,7 +151,7 @@ def _consents(config: ServerConfig, question: str) -> bool:
 
 def allow_agents(session: Session, models: Iterable[str]) -> None:
     """Ask for consent to custom commands of outside agents: a notebook from someone else may set one."""
-    for name in map(full_name, models):
+    for name in dict.fromkeys(full_name(model).partition("/")[0] for model in models):
         vendor, _, agent_name = name.partition(":")
         agent = AGENTS.get(agent_name) if vendor == ACP else None
         if agent is None or not agent.is_own:

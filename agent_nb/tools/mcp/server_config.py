@@ -4,17 +4,17 @@ import json
 import os
 import re
 import shlex
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 from urllib.parse import urlsplit
 
-from agent_nb._base.atomic import locked, read_file, write_atomically
+from agent_nb._base.atomic import read_file
 from agent_nb._base.secrets import is_secret_name, register, safe_text
 from agent_nb._base.text import printable, sha256
-from agent_nb._base.wire import WireError, from_wire, parse_json
+from agent_nb._base.user_file import UserFile
+from agent_nb._base.wire import WireError, from_wire
 from agent_nb.core.errors import ConfigError
 
 _VARIABLE = re.compile(r"\$\{(\w+)(?::-((?:(?!\$\{)[^}])*))?\}")
@@ -33,6 +33,7 @@ _CHANGES_WHAT_RUNS = re.compile(
 )
 """Variables that make a program run other code, load other libraries, or download from elsewhere."""
 FILE = ".mcp.json"
+CONSENTS = UserFile("mcp.json", "allowed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,42 +157,20 @@ def _steers(name: str) -> bool:
     return _CHANGES_WHAT_RUNS.fullmatch(name) is not None
 
 
-def consent_path() -> Path:
-    if sys.platform == "win32":
-        base = os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming"
-    else:
-        base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(base) / "agent_nb" / "mcp.json"
-
-
 def is_allowed(config: ServerConfig) -> bool:
     """Whether the user has allowed this server. A server added by the user needs no consent."""
-    return not config.key or config.key in _allowed()
+    return not config.key or config.key in CONSENTS.entries()
 
 
 def accepted_tools(config: ServerConfig) -> dict[str, str]:
     """Return the digests of the accepted tools by name."""
-    tools = _allowed().get(config.key, {}).get("tools", {})
+    tools = CONSENTS.entries().get(config.key, {}).get("tools", {})
     return {name: digest for name, digest in tools.items() if isinstance(digest, str)}
 
 
 def remember(config: ServerConfig, tools: dict[str, str]) -> None:
     """Store the user's consent to this server and these tools, with a readable description."""
-    path = consent_path()
-    entry = {"name": config.name, "folder": str(config.folder), "tools": tools}
-    with locked(path.with_suffix(".lock"), within=path.parent):
-        content = json.dumps({"allowed": {**_allowed(), config.key: entry}}, indent=1)
-        write_atomically(path, content.encode(), within=path.parent)
-
-
-def _allowed() -> dict[str, Any]:
-    """Return the stored consents by key; empty if the file is corrupt, so that the user is asked again."""
-    try:
-        entries = parse_json(consent_path().read_bytes())["allowed"]
-    except (OSError, LookupError, TypeError):
-        return {}
-    is_valid = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
-    return entries if is_valid else {}
+    CONSENTS.store(config.key, {"name": config.name, "folder": str(config.folder), "tools": tools})
 
 
 class _Entry(TypedDict, total=False):

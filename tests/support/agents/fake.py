@@ -1,6 +1,7 @@
 """An agent that does what a script says, over stdin and stdout: `fake.py SCRIPT [FAULT@NUMBER]`.
 
-A script is JSON: `initialize`, `new` (results, or `{"error": ...}`), and `prompts`, a list of steps for each prompt.
+A script is JSON: `initialize`, `new` and other methods by name (results, or `{"error": ...}`), and `prompts`, a list of
+steps for each prompt.
 `$FOLDER` in it is the agent's folder.
 A fault happens at the message of this number that it sends, counted from 0. It imports nothing of the package,
 and at first nothing that takes time: a hundred of them are started.
@@ -128,7 +129,7 @@ class Fake:
                 if not self.script.get("ignores_cancel"):
                     self.cancelled.set()
             case _:
-                self.reply(message, {})
+                self.reply(message, self.script.get(message["method"], {}))
 
     def reply(self, message, result):
         content = result if "error" in result else {"result": result}

@@ -409,6 +409,6 @@ async def test_an_agent_that_takes_no_tools(fake, tools):
 
 def test_agents_are_refused_where_they_cannot_be_started(fake, monkeypatch):
     fake.plays([])
-    monkeypatch.setattr("agent_nb.acp.provider.IN_BROWSER", True)
+    monkeypatch.setattr("agent_nb.acp.known.IN_BROWSER", True)
     with pytest.raises(ConfigError, match="runs only on macOS and Linux"):
         Agent("acp:fake").prepare("Go.")

@@ -1,6 +1,7 @@
 """`-m acp:NAME` in cells, with the scripted agent."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -8,10 +9,12 @@ import pytest
 from traitlets import TraitError
 
 from agent_nb.acp import known
+from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import MagicSettings
 from tests.support.agents import FAKE
 
 STEPS = [{"edit": "index.html", "text": "<h1>Bread</h1>\n"}, {"say": "Done."}]
+OFFERING = {"sessionId": "s1", "models": {"availableModels": [{"modelId": "opus", "name": "Opus 5.5"}]}}
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def cell(shell, monkeypatch, tmp_path):
     script = tmp_path / "script.json"
 
     def run(line="", steps=STEPS, prompt="A bakery.", model="acp:mine"):
-        script.write_text(json.dumps({"prompts": [steps]}))
+        script.write_text(json.dumps({"prompts": [steps], "new": OFFERING}))
         command = [sys.executable, "-S", FAKE, str(script)]
         shell.run(f"%config AgentMagics.agents = {{'mine': {command!r}}}")
         return shell.run(f"%%agent hero -m {model} {line}\n{prompt}")
@@ -53,12 +56,6 @@ def test_without_a_yes_nothing_is_started(cell, monkeypatch):
     assert "`acp:mine` was not started: its command is new, and you have not allowed it." in cell().stderr
 
 
-@pytest.mark.parametrize("model", ["ACP:mine", '"acp: mine"'])
-def test_no_spelling_of_a_command_of_ones_own_starts_it_without_a_yes(cell, monkeypatch, model):
-    allow(monkeypatch, "n")
-    assert "`acp:mine` was not started" in cell(model=model).stderr
-
-
 def test_a_variable_of_the_notebook_reaches_the_agent(cell, shell, monkeypatch):
     allow(monkeypatch)
     shell.run("price = 42")
@@ -85,6 +82,37 @@ def test_agents_are_listed_with_their_state(shell, monkeypatch, tmp_path):
     table = shell.run("%agent models").displays[0]["text/plain"]
     assert "acp:gemini" in table
     assert "install: npm install -g @google/gemini-cli" in table
+
+
+def test_the_models_of_an_agent_are_listed_when_it_is_asked_and_afterwards(cell, shell, monkeypatch):
+    asked = allow(monkeypatch)
+    assert cell("--approve auto").ok
+    listed = shell.run("%agent models acp:mine").displays[0]["text/plain"]
+    assert re.search(r"acp:mine/opus +Opus 5.5", listed)
+    assert "offers opus" in shell.run("%agent models").displays[0]["text/plain"]
+    assert ("acp:mine/opus", "Opus 5.5") in candidates.of_option(shell.session, "models", "")
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("model", ["acp:mine/opus", "ACP:mine", '"acp: mine"'])
+def test_no_spelling_of_a_command_of_ones_own_starts_it_without_a_yes(cell, monkeypatch, tmp_path, model):
+    allow(monkeypatch, "n")
+    assert "`acp:mine` was not started" in cell(model=model).stderr
+
+
+def test_asking_for_models_starts_nothing_without_a_yes(cell, shell, monkeypatch):
+    allow(monkeypatch, "n")
+    cell()
+    assert "`acp:mine` was not started" in shell.run("%agent models acp:mine").stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("claude", "takes at most an outside agent"), ("acp:claude", "is not allowed in this notebook")],
+)
+def test_a_class_with_other_models_starts_no_agent_for_its_models(shell, monkeypatch, line, words):
+    Path("lab.toml").write_text('[lab]\nmodels = ["demo:"]\n')
+    assert words in shell.run(f"%agent models {line}").stderr
 
 
 def test_a_wrong_setting_is_refused():

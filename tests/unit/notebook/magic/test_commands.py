@@ -195,7 +195,7 @@ def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path
         ("xyzzy", "The commands are models, tools, mcp, use, runs"),
         ("make me a page", "Write a prompt in a cell, below a %%agent line."),
         ("tool for sale", "Write a prompt in a cell, below a %%agent line."),
-        ("models please", "`%agent models` takes no arguments: remove 'please'."),
+        ("tools please", "`%agent tools` takes no arguments: remove 'please'."),
         ("load", "Name a saved run, such as `%agent load hero`; `%agent runs` lists them."),
         ("load nothing", "There is no saved run 'nothing'. `%agent runs` lists them."),
         ("undo", "Name the run to restore, such as `%agent undo hero`."),

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from agent_nb.tools.mcp.server_config import (
+    CONSENTS,
     FILE,
     accepted_tools,
-    consent_path,
     is_allowed,
     read_project,
     remember,
@@ -97,7 +97,7 @@ def test_what_is_allowed_is_the_entry_in_its_folder(write, tmp_path):
 def test_a_damaged_store_asks_again(write, damage):
     config = write(one={"command": "x"})[0]["one"]
     remember(config, {})
-    consent_path().write_text(damage)
+    CONSENTS.path.write_text(damage)
     assert not is_allowed(config)
     remember(config, {})
     assert is_allowed(config)

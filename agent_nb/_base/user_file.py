@@ -1,0 +1,43 @@
+"""Small files in the user's configuration folder: never beside a notebook, which may be someone else's."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.wire import Json, parse_json
+
+
+@dataclass(frozen=True, slots=True)
+class UserFile:
+    """A JSON file with one object per key."""
+
+    name: str
+    field: str
+    """The name of the object that contains them."""
+
+    @property
+    def path(self) -> Path:
+        if sys.platform == "win32":
+            base = os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming"
+        else:
+            base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+        return Path(base) / "agent_nb" / self.name
+
+    def entries(self) -> dict[str, Json]:
+        """Return the stored objects by key; empty if the file is corrupt, so that it is as if nothing was stored."""
+        try:
+            entries = parse_json(self.path.read_bytes())[self.field]
+        except (OSError, LookupError, TypeError):
+            return {}
+        is_valid = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
+        return entries if is_valid else {}
+
+    def store(self, key: str, entry: dict[str, Any]) -> None:
+        path = self.path
+        with locked(path.with_suffix(".lock"), within=path.parent):
+            content = json.dumps({self.field: {**self.entries(), key: entry}}, indent=1)
+            write_atomically(path, content.encode(), within=path.parent)
