@@ -5,10 +5,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, get_args
 
+from agent_nb._base.text import printable_line
 from agent_nb._base.wire import Json, parse_json
-from agent_nb.core.events import Reason
+from agent_nb.core.events import PlanEntry, PlanStatus, Reason
 from agent_nb.core.messages import Usage
 from agent_nb.engine.tool_runner import one_line
 from agent_nb.files.diffs import unified_diff
@@ -29,6 +30,8 @@ REASONS: Mapping[str, Reason] = {
     "refusal": "refusal",
 }
 """Other reasons, such as Codex's `cancelled` after a denied call, count as the end of the turn."""
+MAX_ENTRIES = 50
+"""Maximum number of entries of a plan."""
 
 
 @dataclass(slots=True)
@@ -189,6 +192,18 @@ def option_of(options: Any, *, allow: bool) -> Json:
     rows = _objects(options)
     chosen = next((row for kind in kinds for row in rows if row.get("kind") == kind), None)
     return {"outcome": "selected", "optionId": chosen.get("optionId")} if chosen else {"outcome": "cancelled"}
+
+
+def plan_of(update: Json, relative: Callable[[str], str]) -> tuple[PlanEntry, ...]:
+    """The first entries of a plan, with `relative` applied to their texts."""
+    statuses: dict[Any, PlanStatus] = {status: status for status in get_args(PlanStatus)}
+    return tuple(
+        PlanEntry(
+            text=one_line(printable_line(relative(str(entry.get("content"))))),
+            status=statuses.get(str(entry.get("status")), "pending"),
+        )
+        for entry in _objects(update.get("entries"))[:MAX_ENTRIES]
+    )
 
 
 def usage_of(result: Json) -> Usage:

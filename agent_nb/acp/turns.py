@@ -185,6 +185,10 @@ class AgentTurns(Turns):
                 self._say(ev.ThinkingDelta, Thinking, mapping.without_headings(text) if is_first else text)
             case "tool_call" | "tool_call_update" if update.get("toolCallId"):
                 await self._update_call(update)
+            case "plan" if entries := mapping.plan_of(update, self._folder.relative):
+                self._need_turn()
+                done = sum(entry.status == "completed" for entry in entries)
+                self._emit(ev.PlanUpdated, detail=f"{done} of {len(entries)} done", entries=entries)
             case "usage_update":
                 self._used_model = True
                 if (cost := mapping.cost_of(update)) is not None:

@@ -29,6 +29,7 @@ Stop = Literal["end_turn", "tool_use", "max_tokens", "refusal", "go_on"]
 FileAction = Literal["created", "edited", "deleted"]
 WhyCompacted = Literal["asked", "full", "refused"]
 """The user asked for it, the request would exceed the context window, or the vendor rejected it as too long."""
+PlanStatus = Literal["pending", "in_progress", "completed"]
 Decider = Literal["person", "always", "run", "function", "policy", "nobody", "stopped"]
 """Who decided about a tool call: the user, their earlier "always" or "for this run", the caller's function, a fixed
 policy, or nobody: there was no one to ask, or the run was stopped first."""
@@ -170,6 +171,20 @@ class ConversationCompacted(Note):
     """Messages from which file contents or thinking were removed."""
     summarized: int
     """Messages replaced by one summary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEntry:
+    text: str
+    status: PlanStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanUpdated(Note):
+    """The whole plan of an outside agent. It replaces the earlier one, in the same row."""
+
+    title: str = "Plan"
+    entries: tuple[PlanEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,6 +346,7 @@ _State = (
     | TurnFinished
     | Note
     | ConversationCompacted
+    | PlanUpdated
     | ToolRunning
     | ToolProgress
     | ToolFinished

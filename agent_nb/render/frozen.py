@@ -149,7 +149,9 @@ def _line(row: LineRow) -> str:
     line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
     if isinstance(row, ToolRow) and row.code:
         return f'<div class="anb-step"><p class="anb-row">{line}</p>{inside}</div>'
-    return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>'
+    below = "".join(f"<li>{with_code(text)}</li>" for text in row.lines)
+    below = f'<ul class="anb-plan">{below}</ul>' if below else ""
+    return _fold(line, inside) if inside else f'<p class="anb-row">{line}</p>{below}'
 
 
 def _icon(state: RowState) -> str:

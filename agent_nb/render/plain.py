@@ -82,7 +82,8 @@ def _markdown_of(row: Row) -> str:
             title = code_span(title) if isinstance(row, ToolRow) else as_text(title)
             # The list item has a bullet already.
             icon = "" if row.state == "info" else f"{ROW_STYLES[row.state].icon} "
-            return f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
+            line = f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
+            return "\n".join([line, *(f"  - {as_text(below)}" for below in row.lines)])
         case _:
             assert_never(row)
 
@@ -124,7 +125,9 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     lines += [f"  {masked_line(line)}" for line in trouble(run)]
     # The text is printed separately, and retries differ between runs.
     listed = [row for row in rows if isinstance(row, LineRow) and row.state != "retry"]
-    lines += [f"  {line_text(row)}" for row in listed]
+    lines += [
+        f"  {line}" for row in listed for line in (line_text(row), *(f"  {below}" for below in row.lines))
+    ]
     if text:
         lines += ["", text.strip()]
     lines += [line for shown in shown_answers(run) for line in ("", shown.to_text())]

@@ -50,6 +50,7 @@ ROW_STYLES: dict[RowState, RowStyle] = {
     "retry": RowStyle("↻", "warn"),
     "warning": RowStyle("!", "warn"),
 }
+PLAN_MARKS: Mapping[ev.PlanStatus, str] = {"completed": "✓", "in_progress": "▸", "pending": "○"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,11 @@ class LineRow(BaseRow):
         """The detail, prefixed with the state if needed: `failed: There is no file "a.css".`"""
         return ": ".join(filter(None, (ROW_STYLES[self.state].word, self.detail)))
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Masked lines below it."""
+        return ()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerNoteRow(LineRow):
@@ -96,6 +102,15 @@ class AnswerNoteRow(LineRow):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImagesRow(LineRow):
     images: tuple[Thumbnail, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRow(LineRow):
+    entries: tuple[ev.PlanEntry, ...] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return tuple(f"{PLAN_MARKS[entry.status]} {masked_line(entry.text)}" for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +245,8 @@ class Transcript:
                 self._end_stream(at)
                 self._withdraw()
                 return self._append(LineRow(turn=self._turn, title=title, detail=why, state="retry"), at)
+            case ev.PlanUpdated():
+                return self._plan(event)
             case ev.Note(title=title, detail=detail, at=at):
                 return self._append(LineRow(turn=self._turn, title=title, detail=detail), at)
             case ev.TurnFinished(at=at) | ev.RunFinished(at=at):
@@ -272,6 +289,15 @@ class Transcript:
         self._end_stream(at)
         self.rows.append(row)
         return row
+
+    def _plan(self, event: ev.PlanUpdated) -> LineRow:
+        """Show the plan in the row of the earlier one; return it without the entries if it is not the first."""
+        row = PlanRow(turn=self._turn, title=event.title, detail=event.detail, entries=event.entries)
+        for index, old in enumerate(self.rows):
+            if isinstance(old, PlanRow):
+                self.rows[index] = replace(row, turn=old.turn)
+                return replace(row, entries=())
+        return self._append(row, event.at)
 
     def _change(self, call_id: str | None, **changes: Any) -> ToolRow | None:
         for index in reversed(range(len(self.rows))):

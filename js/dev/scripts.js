@@ -199,6 +199,22 @@ const TRANSCRIPT = {
 			say("Done."),
 		],
 	},
+	"a plan": {
+		events: [
+			...started(),
+			{
+				type: "plan_updated",
+				title: "Plan",
+				detail: "1 of 3 done",
+				entries: [
+					{ text: "Read the table of orders", status: "completed" },
+					{ text: `${WORDS}${LONG}`, status: "in_progress" },
+					{ text: "Write the page", status: "pending" },
+				],
+			},
+			say("The orders have no column for the region, so I use the shop."),
+		],
+	},
 	"a retry": {
 		events: [...started(), { type: "turn_retrying", attempt: 1, wait: 17, why: FAILED }],
 	},

@@ -19,6 +19,7 @@ export type Stop = "end_turn" | "tool_use" | "max_tokens" | "refusal" | "go_on";
 export type FileAction = "created" | "edited" | "deleted";
 export type WhyCompacted = "asked" | "full" | "refused";
 export type Decider = "person" | "always" | "run" | "function" | "policy" | "nobody" | "stopped";
+export type PlanStatus = "pending" | "in_progress" | "completed";
 export type ToolErrorCode =
 	| "UNKNOWN_TOOL"
 	| "INVALID_JSON"
@@ -46,6 +47,11 @@ export interface Thumbnail {
 	width: number;
 	height: number;
 	data: string;
+}
+
+export interface PlanEntry {
+	text: string;
+	status: PlanStatus;
 }
 
 export interface BaseEvent {
@@ -111,6 +117,13 @@ export interface ConversationCompacted extends BaseEvent {
 	limit: number | null;
 	rewritten: number;
 	summarized: number;
+}
+
+export interface PlanUpdated extends BaseEvent {
+	type: "plan_updated";
+	title: string;
+	detail: string;
+	entries: PlanEntry[];
 }
 
 export interface ToolRunning extends BaseEvent {
@@ -229,6 +242,7 @@ export type Event =
 	| TurnFinished
 	| Note
 	| ConversationCompacted
+	| PlanUpdated
 	| ToolRunning
 	| ToolProgress
 	| ToolFinished

@@ -115,6 +115,7 @@ function describe(event: Event, calls: Calls): Description | null {
 			return { key: `retry ${event.attempt} ${event.at}`, label: "the turn is retried", kind: "turn" };
 		case "note":
 		case "conversation_compacted":
+		case "plan_updated":
 			return { key: `note ${event.at} ${event.title}`, label: event.title, kind: "turn" };
 		case "thinking_delta":
 			return { key: "thinking", label: "the model thinks", kind: "model" };

@@ -8,6 +8,8 @@ import {
 	type FileDelta,
 	type Json,
 	type Note,
+	type PlanEntry,
+	type PlanUpdated,
 	type Reason,
 	type RunFinished,
 	type Thumbnail,
@@ -67,6 +69,8 @@ export interface LineRow extends BaseRow {
 	state: "info" | "retry";
 	title: string;
 	detail: string;
+	/** The entries of a plan. */
+	plan?: readonly PlanEntry[];
 }
 
 export type Row = StreamRow | ToolRow | RetryRow | LineRow;
@@ -134,6 +138,8 @@ export function reduce(before: VariantState, event: Event): VariantState {
 		case "note":
 		case "conversation_compacted":
 			return append(state, lineRow(state, event));
+		case "plan_updated":
+			return updatePlan(state, event);
 		case "turn_finished":
 			return { ...close(state), context: event.usage.input + event.usage.output };
 		case "file_delta":
@@ -239,6 +245,15 @@ function changeTool(state: VariantState, event: ToolEvent): VariantState {
 
 function lineRow(state: VariantState, { title, detail }: Pick<Note, "title" | "detail">): LineRow {
 	return { kind: "line", ...place(state, "line"), state: "info", title, detail };
+}
+
+/** The plan stays in its first row. */
+function updatePlan(state: VariantState, event: PlanUpdated): VariantState {
+	const row = { ...lineRow(state, event), plan: event.entries };
+	const index = state.rows.findIndex((old) => old.kind === "line" && old.plan);
+	const old = state.rows[index];
+	if (!old) return append(state, row);
+	return { ...state, rows: state.rows.with(index, { ...row, key: old.key, turn: old.turn }) };
 }
 
 /** Withdraws the model's output of this turn. */

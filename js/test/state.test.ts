@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Event } from "../src/events.ts";
+import type { Event, PlanStatus } from "../src/events.ts";
 import { applyPatch, countPoints, sliceToPoint } from "../src/file-state.ts";
 import { phaseText, quietPhase, READING } from "../src/phase.ts";
 import { fileAt } from "../src/shown.ts";
@@ -63,6 +63,21 @@ describe("rows", () => {
 		const state = play(script(started, turn, retrying(1), note, text("Half"), retrying(2), text("b")));
 		expect(state.rows.map((row) => row.kind)).toEqual(["line", "line", "line", "text"]);
 		expect(state.rows[1]).toMatchObject({ title: note.title, detail: note.detail });
+	});
+
+	test("a newer plan is in the row of the first one", () => {
+		const plan = (...statuses: PlanStatus[]) => {
+			const entries = statuses.map((status) => ({ text: "Write", status }));
+			return { type: "plan_updated", title: "Plan", detail: `${entries.length} in all`, entries } as const;
+		};
+		const events = [started, turn, plan("pending"), text("a"), { type: "turn_started", step: 2 } as const];
+		const state = play(script(...events, plan("completed", "pending")));
+		expect(state.rows.map((row) => row.kind)).toEqual(["line", "text"]);
+		expect(state.rows[0]).toMatchObject({
+			...play(script(...events)).rows[0],
+			detail: "2 in all",
+			plan: [{ status: "completed" }, { status: "pending" }],
+		});
 	});
 
 	test("a call that writes several files has no path", () => {

@@ -126,6 +126,8 @@ class TerminalView(View):
         label = f"{variant + 1}: " if several else ""
         if row:
             self._line(label + line_text(row), ROW_STYLES[row.state])
+            for text in row.lines:
+                self._line(f"  {text}")
         if not isinstance(event, RunFinished):
             self._show_status()
         elif several:

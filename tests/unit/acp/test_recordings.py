@@ -97,6 +97,18 @@ async def test_a_page(play, name, made, usage, cost):
     assert "+<!doctype html>" in asked[0]["diff"]
 
 
+@pytest.mark.parametrize("name", ["codex16-page-perm", "codex16-plan"])
+async def test_a_plan_is_one_event_of_its_turn(play, name):
+    run = await play(name, "codex")
+    [plan] = run.events.of(events.PlanUpdated)
+    assert (plan.title, plan.detail) == ("Plan", "1 of 3 done")
+    assert [(entry.text, entry.status) for entry in plan.entries] == [
+        ("write page", "completed"),
+        ("check page", "in_progress"),
+        ("tell the user", "pending"),
+    ]
+
+
 async def test_denied_calls_that_are_never_told_about_again(play):
     run = await play("gemini-deny", "gemini", approve="deny")
     assert calls(run) == [("edit", "DENIED")]

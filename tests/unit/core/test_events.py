@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent_nb import events
 from agent_nb._base.wire import from_wire, to_wire
-from agent_nb.core.events import LAYERS, BaseEvent, Event, Thumbnail
+from agent_nb.core.events import LAYERS, BaseEvent, Event, PlanEntry, Thumbnail
 from agent_nb.core.messages import (
     Image,
     Message,
@@ -61,6 +61,7 @@ overrides = {
     "limit": st.none() | whole,
     "usage": st.builds(Usage, **{field.name: whole for field in dataclasses.fields(Usage)}),
     "message": messages,
+    "entries": st.lists(st.builds(PlanEntry), max_size=2).map(tuple),
     "images": st.lists(st.builds(Thumbnail, width=whole, height=whole), max_size=2).map(tuple),
     "settings": json_objects,
     "args": json_objects,

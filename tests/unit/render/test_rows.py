@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from agent_nb import Agent, tool
 from agent_nb.core.errors import ProviderError
-from agent_nb.core.events import MessageAdded, Note, TextDelta
+from agent_nb.core.events import MessageAdded, Note, PlanEntry, PlanUpdated, TextDelta
 from agent_nb.core.messages import Source, assistant
 from agent_nb.engine.approval import Answer
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think
@@ -18,6 +18,8 @@ from agent_nb.render.plain import markdown, plain_text
 from agent_nb.render.transcript import MAX_TEXT, LineRow, Transcript, line_text, shortened_text, transcript
 from tests.support.scripts import of, write
 from tests.unit.render.test_render import Elements, play
+
+KEY = "sk-ant-api03-" + "a1B2c3D4" * 8
 
 
 async def test_edits_of_one_file_fold_into_a_row():
@@ -162,6 +164,43 @@ async def test_a_function_and_an_earlier_always_are_named():
 async def test_a_switched_off_tool_says_so():
     run = await run_approved("deny")
     assert "denied: This tool is switched off for this run." in MARKDOWN.render(run)
+
+
+def plan(*statuses):
+    names = ["Read `orders`", f"Draw {KEY}", "Write <b>"]
+    entries = tuple(PlanEntry(text=name, status=status) for name, status in zip(names, statuses, strict=True))
+    done = f"{statuses.count('completed')} of 3 done"
+    return PlanUpdated(run_id="r", seq=1, at=0.0, detail=done, entries=entries)
+
+
+PLANS = [plan("in_progress", "pending", "pending"), plan("completed", "in_progress", "pending")]
+
+
+@pytest.mark.parametrize(
+    ("form", "lines"),
+    [
+        (frozen_html, "• Plan: 1 of 3 done✓ Read orders▸ Draw •••○ Write <b>"),
+        (markdown, "- Plan: 1 of 3 done\n  - ✓ Read `orders`\n  - ▸ Draw •••\n  - ○ Write &lt;b&gt;\n"),
+        (
+            lambda run, rows: plain_text(run, rows, run.text),
+            "  • Plan: 1 of 3 done\n    ✓ Read `orders`\n    ▸ Draw •••\n    ○ Write <b>\n",
+        ),
+    ],
+)
+async def test_every_form_shows_one_plan_where_it_was_first(form, lines):
+    run = await play([text("Done.")])
+    started, *rest = run.events
+    shown = form(run, transcript((started, PLANS[0], *rest, PLANS[1])))
+    shown = Elements(shown).text if form is frozen_html else shown
+    assert lines in shown
+    assert shown.count("Plan") == 1
+    assert shown.index("Plan") < shown.index("Done.")
+
+
+def test_a_view_that_prints_lines_gets_the_entries_of_a_plan_once():
+    growing = Transcript()
+    lines = [(line_text(line), len(line.lines)) for event in PLANS if (line := growing.add(event))]
+    assert lines == [("• Plan: 0 of 3 done", 3), ("• Plan: 1 of 3 done", 0)]
 
 
 async def test_a_compacted_conversation_is_a_row_in_every_form():

@@ -4,7 +4,7 @@ import { addToAsk } from "../../ask.ts";
 import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
 import { h, icon, KeyedList, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
-import type { Thumbnail } from "../../events.ts";
+import type { PlanEntry, Thumbnail } from "../../events.ts";
 import { seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../phase.ts";
@@ -231,12 +231,29 @@ function createLine({ state }: LineRow): View<LineRow> {
 	const name = LINE_ICONS[state];
 	const node = name ? h("span", { class: "anb-node" }, icon(name)) : h("span", { class: "anb-node pt" });
 	const label = h("span", { class: "lab" });
+	const entries = h("ul", { class: "anb-plan" });
+	const row = h("div", { class: "anb-row still" }, label);
 	return {
-		element: h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label)),
-		update({ title, detail }) {
+		element: h("li", { class: "anb-item" }, node, row, entries),
+		update({ title, detail, plan = [] }) {
 			label.replaceChildren(...withCode(detail ? `${title}: ${detail}` : title));
+			entries.hidden = plan.length === 0;
+			setChildren(entries, plan, () => plan.map(createEntry));
 		},
 	};
+}
+
+const ENTRY_MARKS: Record<PlanEntry["status"], [mark: string, words: string]> = {
+	completed: ["✓", "done"],
+	in_progress: ["▸", "in progress"],
+	pending: ["○", "not begun"],
+};
+
+function createEntry({ text, status }: PlanEntry): HTMLElement {
+	const [mark, words] = ENTRY_MARKS[status];
+	const spoken = h("span", { class: "anb-sr" }, `${words}: `);
+	const body = h("span", null, ...withCode(text));
+	return h("li", { class: status }, h("span", { class: "mark", "aria-hidden": "true" }, mark), spoken, body);
 }
 
 /** The images attached to the prompt, above the transcript. */
