@@ -181,6 +181,13 @@ class Options:
         label="system {}".format,
         grants=True,
     )
+    agents_md: str | None = option(
+        None,
+        "--agents-md",
+        "Whether the `AGENTS.md` of the notebook's folder joins the instructions, which you have to allow once.",
+        choices=("on", "off"),
+        label="AGENTS.md {}".format,
+    )
     budget: float | None = option(
         None,
         "--budget USD",

@@ -19,7 +19,7 @@ SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
 )
 """The wire protocols of models on a server, for `Setting.accepted_by`."""
 Value = TypeVar("Value")
-DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind", "answer", "branch"})
+DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind", "answer", "branch", "agents_md"})
 """Settings that are derived from the agent's tools, rules and model when a run is prepared."""
 _FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str, "has_data": bool}
 """Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
@@ -250,6 +250,14 @@ class RunSettings:
         recorded="no",
     ).with_default(None)
     """The user's system text, which is appended to the default one."""
+    agents_md: str | None = Setting(
+        sent="system",
+        matched="no",  # a cassette plays in other folders
+        accepted_by={},
+        stricter=None,
+        header="with {}".format,
+    ).with_default(None)
+    """The path of the `AGENTS.md` that joins the system text, relative to the notebook."""
     network: bool = Setting(
         sent="system",
         matched="no",  # a replayed page never has network access

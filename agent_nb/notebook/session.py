@@ -34,6 +34,11 @@ class MagicSettings(Configurable):
 
     model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.")
     instructions = Unicode("", help="Text appended to the system text of every run.")
+    agents_md = Enum(
+        ("on", "off"),
+        default_value="on",
+        help="Whether the AGENTS.md of the notebook's folder joins the instructions, once you have allowed it.",
+    )
     stack = Unicode("", help="Stack to build pages with.")
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.")
     agents = Dict(help="Your own outside agents, as commands: {'mine': ['my-agent', '--acp']}.")
@@ -116,6 +121,8 @@ class Session:
         self.after_cell: set[Callable[[], None]] = set()
         """Called after each cell."""
         self.failures = Failures()
+        self.declined: set[str] = set()
+        """Texts of `AGENTS.md` that the user did not allow, by key."""
         self.demo_noted = False
         """Whether the note on the demo model (no key set) has been shown."""
         self.last_files: Files | None = None

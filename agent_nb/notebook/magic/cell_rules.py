@@ -58,6 +58,11 @@ class CellRules:
         return tuple(name for name in models if all(full_name(name) in allowlist for allowlist in allowlists))
 
     @property
+    def has_system(self) -> bool:
+        """Whether a plugin sets the system text."""
+        return any(rules.system for _, rules in self.by_plugin)
+
+    @property
     def default_model(self) -> str | None:
         return next((rules.default_model for _, rules in self.by_plugin if rules.default_model), None)
 

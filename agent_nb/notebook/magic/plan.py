@@ -26,6 +26,7 @@ from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.front_end import needs_view
 from agent_nb.notebook.live.viewer import LiveViewer
+from agent_nb.notebook.magic.agents_md import with_agents_md
 from agent_nb.notebook.magic.cassette_choice import CassetteChoice, check_network, choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.fix import fix_prompt
@@ -227,7 +228,11 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     if replayed := await off_loop(cell_input.replay, absent_tools(servers)):
         return replayed
     allow_agents(session, cassette.models)
-    return await off_loop(cell_input.from_models, await start_tools(session, servers))
+    plan = await off_loop(cell_input.from_models, await start_tools(session, servers))
+    if (options.agents_md or session.defaults.agents_md) == "off" or rules.has_system:
+        return plan
+    prepared, note = with_agents_md(session, plan.prepared)
+    return replace(plan, prepared=prepared, note="\n".join(filter(None, (plan.note, note))))
 
 
 def _connect_page(session: Session) -> None:

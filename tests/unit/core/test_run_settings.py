@@ -37,6 +37,7 @@ VALUES = {
     "window": 8_000,
     "lean": True,
     "instructions": "Be brief.",
+    "agents_md": "../AGENTS.md",
     "network": True,
     "compact": True,
     "looks": 1,

@@ -115,6 +115,14 @@ def test_a_class_with_other_models_starts_no_agent_for_its_models(shell, monkeyp
     assert words in shell.run(f"%agent models {line}").stderr
 
 
+def test_an_outside_agent_does_not_get_the_text_of_the_folder(cell, shell, monkeypatch):
+    asked = allow(monkeypatch)
+    Path("AGENTS.md").write_text("Use British spelling.")
+    assert cell("--approve auto").ok
+    assert len(asked) == 1  # about its command
+    assert "agents_md" not in shell.names["hero"].settings
+
+
 def test_a_wrong_setting_is_refused():
     with pytest.raises(TraitError, match="a command as a list of words"):
         MagicSettings().agents = {"mine": "text"}
