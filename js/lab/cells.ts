@@ -46,6 +46,8 @@ export function createLab(
 			const inserted = isPress(press) && cells.length > 0 ? insert(place, cells) : null;
 			if (!inserted) return false;
 			if (runs) keepingCursor(place, () => runCell(actions, inserted.panel, inserted.id));
+			// Rendered Markdown stays rendered: editing shows its source.
+			else if (cells.at(-1)?.kind === "markdown") inserted.panel.content.mode = "command";
 			// Nothing behind a full-screen element can take the focus.
 			else if (!document.fullscreenElement) void edit(inserted.panel);
 			return true;
