@@ -402,7 +402,8 @@ def _key_remedy(settings: Settings) -> str:
     if settings.key_variable == IN_MEMORY:
         return f"Enter another with `%agent key {settings.vendor.name}`."
     if settings.key_variable:
-        return f"Check `{settings.key_variable}`."
+        command = f"`%agent key {settings.vendor.name}`"
+        return f"Check `{settings.key_variable}`. In a notebook, {command} asks for another."
     if settings.vendor.identity and not settings.api_key:
         return f"Check your permissions, or run `{settings.vendor.identity.remedy}`."
     variable = f", or set `{settings.vendor.key_variable}`" if settings.vendor.keys else ""

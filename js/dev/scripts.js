@@ -284,6 +284,10 @@ const ENDINGS = {
 		events: [...done, finished("failed", FAILED)],
 		ready: { again: CELL, others: [CELL, CELL] },
 	},
+	"a refused key": {
+		events: [...started(), finished("failed", "Refused. `%agent key anthropic` asks for another.")],
+		ready: { again: CELL, others: [CELL] },
+	},
 	"a failed check": {
 		events: [...done, finished()],
 		ready: { failed_check: `len(files) > 1: ${LONG} is 1` },

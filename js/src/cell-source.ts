@@ -36,6 +36,7 @@ export const TEMPLATES = {
 	export: "%{magic} export {name}",
 	fix: "%agent fix {count}",
 	keep: "{next} = {base}.with_files({base}.unfinished)",
+	key: "%{magic} key {vendor}",
 	load: "%load_ext agent_nb{rename}\n%{magic} load {name}",
 	marimo: '{next}, {next}_view = await agent_nb.marimo.agent({literal}, name="{next}", base={base})',
 	next: "%%{magic} {next}{model} --from {base}{options}\n{prompt}",
@@ -65,6 +66,7 @@ const CHECKS = {
 	/** A magic renamed with `%config` does not survive a restart. */
 	rename: (magic: string) =>
 		magic === "agent" ? "" : matching(NAME, magic, '\n%config AgentMagics.magic_name = "', '"'),
+	vendor: (name: string) => matching(/^[a-z][a-z0-9_-]*$/, name),
 	/** Code that is shown whole beside the button that runs it. */
 	shown: (code: string) => (code.length <= MOST_SHOWN && isReadable(code) ? code : null),
 };

@@ -17,6 +17,19 @@ describe("buttons", () => {
 		expect(stopButton().textContent).toBe("Stopping");
 	});
 
+	test.each([
+		["anthropic:claude-opus-5-5", ["%agent key anthropic", "%%agent hero"]],
+		["openai:gpt-6.1-sol", ["%%agent hero"]],
+	])("a refused key of %s", async (model, cells) => {
+		await show();
+		const error = "Anthropic refused the key. In a notebook, `%agent key anthropic` asks for another.";
+		kernel.batch(1, script({ ...started, model }, turn, finished("failed", error)));
+		kernel.say({ kind: "ready", paths: [], numbers: [], applies: [], again: "%%agent hero", others: [] });
+		await soon();
+		const shown = shadow().querySelectorAll(".anb-retries .anb-cell:not([hidden]) code");
+		expect([...shown].map((code) => code.textContent)).toEqual(cells);
+	});
+
 	test("an unanswered stop says what to press", async () => {
 		await show();
 		tell(kernel, 1, 4);

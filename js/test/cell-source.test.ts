@@ -24,6 +24,7 @@ const VALUES: Fields = {
 	prompt: REQUEST,
 	rename: "robot",
 	shown: "%%agent hero\nA page",
+	vendor: "anthropic",
 };
 const CODE = "open('x', 'w').write('x')";
 const HOSTILE = [
@@ -90,6 +91,7 @@ test("has only values that are what they should be", () => {
 		"%agent export größe_2",
 		"%agent fix 3",
 		"hero_2 = hero.pick(2).at(3).with_files(hero.pick(2).at(3).unfinished)",
+		"%agent key anthropic",
 		'%load_ext agent_nb\n%config AgentMagics.magic_name = "robot"\n%agent load größe_2',
 		'hero_2, hero_2_view = await agent_nb.marimo.agent("`main > h1` in about.html: larger\\nBluer", name="hero_2", base=hero.pick(2).at(3))',
 		`${LINE}\n{{hero.element("main > h1", "about.html")}}: larger\nBluer`,

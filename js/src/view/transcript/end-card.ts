@@ -17,12 +17,13 @@ import { failedCheck, statusOf } from "../shared/status.ts";
 const MOST = 3;
 
 export function createEnd(context: Context) {
+	const key = createCellButton(context, "Enter another key", { runs: true });
 	const again = createCellButton(context, "Retry", { runs: true });
 	const others = Array.from({ length: MOST }, () =>
 		createCellButton(context, "Another model", { runs: true }),
 	);
 	const more = createCellButton(context, "Continue", { runs: true });
-	const cells = [again, ...others, more];
+	const cells = [key, again, ...others, more];
 	const acts = h("div", { class: "in anb-retries" }, ...cells.map((cell) => cell.element));
 	const title = h("h4");
 	const text = h("div", { class: "sub" });
@@ -51,6 +52,7 @@ export function createEnd(context: Context) {
 			draw(state, heading, [state.error || failedCheck(run), endedEarly(state) ? keptLine(state) : ""]);
 			const { again: retry = "", others: models = [] } = run.ready ?? {};
 			const before = run.lost ? cellSource("setup", { rename: run.meta.magic }) : null;
+			key.update(retry ? keyCell(run.meta.magic, state) : null);
 			again.update(shownCell(retry || lostCell(context, state)), before);
 			for (const [at, other] of others.entries()) other.update(shownCell(models[at]), before);
 			more.update(retry ? null : continuingCell(context, state));
@@ -61,6 +63,12 @@ export function createEnd(context: Context) {
 }
 
 const CHECK_FAILED = "The check failed";
+
+/** The cell that asks for another key of the run's vendor; null unless the error names that command. */
+function keyCell(magic: string, { error, model }: VariantState): CellSource | null {
+	const [vendor = ""] = model.split(":");
+	return error?.includes(`\`%agent key ${vendor}\``) ? cellSource("key", { magic, vendor }) : null;
+}
 
 function shownCell(shown = ""): CellSource | null {
 	return cellSource("shown", { shown });
