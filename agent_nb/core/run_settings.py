@@ -21,10 +21,12 @@ SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
 Value = TypeVar("Value")
 DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind", "answer", "branch", "agents_md"})
 """Settings that are derived from the agent's tools, rules and model when a run is prepared."""
-_FACTS = {"line": str, "server": Json, "agent": Json, "started": str, "replayed": str, "has_data": bool}
-"""Other keys of `run.settings`: the cell's first line without the magic, the report of the user's own server about its
-model, the outside agent, the start in UTC (that of the recording for a replay, unset for the demo), the replayed
-cassette, and whether the prompt or the conversation describes the user's data."""
+_FACTS = {
+    "line": str, "cell": str, "server": Json, "agent": Json, "started": str, "replayed": str, "has_data": bool
+}  # fmt: skip
+"""Other keys of `run.settings`: the cell's first line without the magic, its text if other than the prompt, the report
+of the user's own server about its model, the outside agent, the start in UTC (that of the recording for a replay, unset
+for the demo), the replayed cassette, and whether the prompt or the conversation describes the user's data."""
 NOTEBOOK_TOOLS = frozenset({"list_cells", "read_cells", "change_cell", "insert_cell", "delete_cell"})
 READING_TOOLS = NOTEBOOK_TOOLS | {"list_variables", "describe_variable"}
 """Tools for the notebook that run no code."""

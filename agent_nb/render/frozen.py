@@ -48,6 +48,7 @@ from agent_nb.render.summary import (
     unsupported_note,
     variant_lines,
     variant_note,
+    written_prompt,
 )
 from agent_nb.render.transcript import (
     ROW_STYLES,
@@ -349,12 +350,13 @@ def progress_html(name: str, facts: list[str], rows: Sequence[Row], note: str) -
 
 
 def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
-    title = html.escape(f"{run.name}: {masked_line(run.prompt)}"[:120])
+    prompt = written_prompt(run)
+    title = html.escape(f"{run.name}: {masked_line(prompt)}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_sheet('page')}</style></head>\n"
-        f'<body><p class="prompt">{html.escape(run.prompt)}</p>\n{frozen_html(run, rows)}\n{notes}</body></html>\n'
+        f'<body><p class="prompt">{html.escape(prompt)}</p>\n{frozen_html(run, rows)}\n{notes}</body></html>\n'
     )
 
 

@@ -198,6 +198,11 @@ def ready_line(run: FinishedRun, files_name: str | None, *, picked: bool = False
     return safe_text(line + variant_note(run, picked=picked))
 
 
+def written_prompt(run: FinishedRun) -> str:
+    """Return the prompt as the user wrote it in a cell, without the values that replaced `{{name}}`."""
+    return str(run.settings.get("cell") or run.prompt)
+
+
 def run_digest(run: FinishedRun) -> str:
     """Return a hash that identifies the run in a saved output, independent of the picked variant."""
     digest = hashlib.blake2s(digest_size=4)

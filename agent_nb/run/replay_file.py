@@ -30,7 +30,7 @@ from agent_nb.files import media_type
 from agent_nb.pages.policy import policy_for
 from agent_nb.render import to_page
 from agent_nb.render.frozen import saved_values
-from agent_nb.render.summary import uncomputed_note
+from agent_nb.render.summary import uncomputed_note, written_prompt
 from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
@@ -40,9 +40,11 @@ _ENDS_SCRIPT = re.compile("<(?=!--|/script)", re.IGNORECASE)
 """Text that would end a script element or hide its end."""
 _STYLE = (
     ":root{color-scheme:light dark}body{margin:0;padding:16px;font:14px/1.5 system-ui,sans-serif;"
+    "box-sizing:border-box;display:flex;flex-direction:column;"
     "color:light-dark(#222,#e4e4e4);background:light-dark(#fff,#111)}"
     "h1{margin:0 0 12px;font-size:14px;font-weight:400;max-height:6em;overflow:auto;white-space:pre-wrap;"
-    "overflow-wrap:anywhere}"
+    "flex:none;overflow-wrap:anywhere}main{flex:1;min-height:320px}"
+    "@media screen{body{height:100vh}}"
 )
 
 
@@ -53,7 +55,7 @@ def replay_html(run: RunRecord) -> str:
         raise ConfigError("The page's code was not built. In a source tree, `make build` does that.")
     record = _ENDS_SCRIPT.sub(r"\\u003c", dump_masked(_record(run)))
     script = _ENDS_SCRIPT.sub(r"\\x3c", SCRIPT.read_text(encoding="utf-8"))
-    prompt = safe_text(run.prompt)
+    prompt = safe_text(written_prompt(run))
     title = html.escape(f"{safe_text(run.name)}: {' '.join(prompt.split())}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

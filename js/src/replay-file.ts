@@ -57,8 +57,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	root.append(createApp(run, choices, signal));
 	// Space plays.
 	root.querySelector<HTMLElement>(".anb-scrubber .anb-range")?.focus({ preventScroll: true });
-	const [first] = batch.events;
-	if (choices.replay && first?.type === "run_started") coverReplay(root, first.prompt);
+	if (choices.replay) coverReplay(root);
 }
 
 /** The answer that a kernel would send; null for commands that need a kernel. */
@@ -93,11 +92,11 @@ if (data && place)
 	showReplay(place, JSON.parse(data.textContent ?? "") as ReplayRecord, new AbortController().signal);
 
 /**
- * The start screen of a replay file: the prompt and a large play button. Pressing anything else closes it too.
+ * The start screen of a replay file: a large play button below the prompt. Pressing anything else closes it too.
  */
-function coverReplay(root: ShadowRoot, prompt: string): void {
+function coverReplay(root: ShadowRoot): void {
 	const play = h("button", { class: "anb-btn primary" }, icon("play"), "Play");
-	const cover = h("div", { class: "anb-cover" }, h("p", null, prompt), play);
+	const cover = h("div", { class: "anb-cover" }, play);
 	const range = root.querySelector<HTMLElement>(".anb-scrubber .anb-range");
 	const leave = (event: Event): void => {
 		if (!event.composedPath().includes(cover)) cover.remove();

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from agent_nb import Agent
+from agent_nb import Agent, tool
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run
+from agent_nb.tools.base import ToolOutput
 from tests.support.widget_stage import PATIENCE, axe_findings
 
 PIXEL = bytes.fromhex(
@@ -71,7 +72,6 @@ def test_a_replay_opens_on_its_prompt_and_plays(opened: Any):
 
     page = opened(hostile_run())
     cover = page.locator(".anb-cover")
-    expect(cover.locator("p")).to_contain_text("A page</script>")
     assert axe_findings(page, "html") == []
     cover.get_by_role("button", name="Play").click()
     expect(cover).to_be_hidden()
@@ -113,6 +113,29 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
         expect(preview.locator("body")).to_contain_text(f"refused {url}")
     assert sent(page) <= {"csp"}
     assert len(page.context.pages) == 1
+
+
+@pytest.mark.parametrize("width", [1200, 700])
+def test_a_data_run_fills_the_window_with_its_bar(opened: Any, width: int):
+    from playwright.sync_api import expect
+
+    @tool
+    def run_code(code: str) -> ToolOutput:
+        printed = {"text/plain": "\n".join(code * 30)}
+        return ToolOutput(text="1", summary="30 lines", outputs=(printed,))
+
+    with ScriptedProvider([[call("run_code", {"code": "x"})] * 3, [text("That is all.")]]) as provider:
+        run = Agent(provider, tools=[run_code]).run_sync("Sum up DataFrame with 600 rows\n" * 40)
+    page = opened(replace(run, settings={**run.settings, "cell": "Sum up {{orders}}"}))
+    page.set_viewport_size({"width": width, "height": 700})
+    expect(page.locator("h1")).to_have_text("Sum up {{orders}}")
+    frame, bar = page.locator(".anb-frame"), page.locator(".anb-scrubber")
+    expect(page.get_by_role("button", name="Play").last).to_be_in_viewport(ratio=1)
+    for _ in range(2):
+        assert frame.bounding_box()["height"] > 600
+        expect(bar).to_be_in_viewport(ratio=1)
+        page.keyboard.press("End")
+        expect(page.get_by_text("That is all.")).to_be_in_viewport()
 
 
 HOSTILE = "</script><img src=x onerror=\"document.title = 'taken'\"> \u202etxet"

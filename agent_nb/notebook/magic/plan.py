@@ -150,10 +150,7 @@ class CellInput:
         return agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base, **variants)
 
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> CellPlan:
-        runs = tuple(
-            _with_facts(self.rules.prepare(item), self.options.line, has_data=self.prompt.has_data)
-            for item in prepared
-        )
+        runs = tuple(self._with_facts(self.rules.prepare(item)) for item in prepared)
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         data_note = schema if self.settings.data else ""
         shortened, prompt, code_note = runs[0].run_input.shortened, self.prompt, ""
@@ -173,6 +170,20 @@ class CellInput:
             key=self._key(runs),
             note="\n".join(filter(None, notes)),
         )
+
+    def _with_facts(self, prepared: Prepared) -> Prepared:
+        """Store facts about the cell in the settings, in place of a cassette's: whether its prompt has data, its first
+        line, unless it contains a secret, and its masked text, unless it is the prompt."""
+        settings = {
+            name: value for name, value in prepared.recorded_settings.items() if name not in ("line", "cell")
+        }
+        if (line := self.options.line) and safe_text(line) == line:
+            settings["line"] = line
+        if self.source not in ("", prepared.run_input.prompt):
+            settings["cell"] = safe_text(self.source)
+        if self.prompt.has_data:
+            settings["has_data"] = True
+        return replace(prepared, recorded_settings=settings)
 
     def _key(self, runs: Sequence[Prepared]) -> str:
         first, *others = (prepared.provider.name for prepared in runs)
@@ -290,17 +301,6 @@ def _check_sends_no_values(session: Session, options: Options) -> None:
             f"`{options.system}` is a variable, and --data schema sends no values. Write the text itself after"
             " --system, or name a file."
         )
-
-
-def _with_facts(prepared: Prepared, line: str, *, has_data: bool) -> Prepared:
-    """Store facts about the cell in the settings: whether its prompt has data, and its first line, in place of a
-    cassette's, unless it contains a secret."""
-    settings = {name: value for name, value in prepared.recorded_settings.items() if name != "line"}
-    if line and safe_text(line) == line:
-        settings["line"] = line
-    if has_data:
-        settings["has_data"] = True
-    return replace(prepared, recorded_settings=settings)
 
 
 def _viewer(session: Session, bindings: Bindings, *, is_shown: bool) -> PageViewer | None:

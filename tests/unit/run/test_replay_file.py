@@ -13,6 +13,7 @@ from agent_nb._base.secrets import register
 from agent_nb._base.wire import to_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.render import HTML
 from agent_nb.run.replay_file import SCRIPT, replay_html
 from tests.support.scripts import write
 
@@ -160,3 +161,16 @@ async def test_a_run_without_events_is_refused():
     run = replace(await run_of(), events=())
     with pytest.raises(ConfigError, match="has no events to replay"):
         replay_html(run)
+
+
+def test_a_cell_is_exported_with_its_prompt_as_it_was_written(shell):
+    shell.run("orders = {'paris': [4, 5]}")
+    ran = shell.run(f"%%agent data -m demo: --plain --pace 0\nDraw {{{{orders}}}} & more, {KEY}")
+    assert ran.ok, ran.stderr
+    run = shell.names["data"]
+    assert "paris" in run.prompt
+    for page in (replay_html(run), HTML.render(run)):
+        heading = page.partition("<body>")[2].partition("\n")[0]
+        assert "Draw {{orders}} &amp; more, " in heading
+        assert "paris" not in heading
+        assert KEY not in heading
