@@ -161,7 +161,7 @@ def _build(talk: Conversation, tools: Tools, brief: Brief, style: PageStyle) -> 
     if not is_written:
         return [_answer([*map(failure, created), contents, *inputs], page=page)]
     added = ["An edit added a line at the top." if result.ok else failure(result) for result in edits]
-    *others, last = (f"“{prompt}”" for prompt in suggestions(brief.variant))
+    *others, last = (f"“{prompt}”" for prompt in suggestions(brief))
     hint = f"Continue with {', '.join(others)} or {last}. `%agent models` lists real models, which can do much more."
     # First, because the cards of the variants show only the first lines.
     difference = f"This variant has {style}.\n\n" if brief.variant else ""
@@ -192,10 +192,10 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> Sequence[Action]:
     return [Text(f"{_answer(items).text}\nThe rest of `{talk.path}` is unchanged.\n")]
 
 
-def suggestions(variant: int) -> tuple[str, ...]:
-    """Prompts that the answer suggests for the next cell."""
-    prompts = table("copy")["speech"]["next"]
-    return tuple(prompts[variant % len(prompts)])
+def suggestions(brief: Brief) -> tuple[str, ...]:
+    """Prompts that the answer suggests for the next cell: of a name or a section only for a landing page."""
+    prompts = table("copy")["speech"]["next" if brief.kind == "landing" else "next_look"]
+    return tuple(brief.choice(prompts))
 
 
 def _speech(key: str, brief: Brief, style: PageStyle) -> str:

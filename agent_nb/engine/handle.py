@@ -53,6 +53,10 @@ class Handle(ABC):
         return len(self._variants)
 
     @property
+    def prompt(self) -> str:
+        return self._variants[0].prepared.run_input.prompt
+
+    @property
     def events(self) -> EventList:
         return self._event_log.events
 

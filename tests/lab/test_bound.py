@@ -235,6 +235,8 @@ def test_the_demo_makes_a_labeller_and_a_slider(page, lab):
     expect(form.locator("svg polyline")).to_be_visible()
     form.get_by_role("slider").nth(1).fill("9")
     expect(form.locator(".result")).to_contain_text("1 to 25.6289")
+    form.get_by_role("spinbutton", name="years").fill("40")  # beyond the slider's end
+    expect(form.locator(".result")).to_contain_text("1 to 7371550")
     expect_printed(page, 3, "labels {'17': 'fine', '18': 'open'}")
 
 

@@ -381,10 +381,14 @@ def _applicable(run: Run) -> tuple[int, ...]:
     return tuple(variant.variant for variant in variants if changes_names(variant))
 
 
-def _suggestions(variants: int) -> tuple[tuple[str, ...], ...]:
-    from agent_nb.demo.script import suggestions  # loads the whole demo model, which other runs do not need
+def _suggestions(prompt: str, variants: int) -> tuple[tuple[str, ...], ...]:
+    # The imports load the whole demo model, which other runs do not need.
+    from agent_nb.demo.brief import read_brief
+    from agent_nb.demo.conversation import split_prompt
+    from agent_nb.demo.script import suggestions
 
-    return tuple(map(suggestions, range(variants)))
+    text, bound = split_prompt(prompt)
+    return tuple(suggestions(read_brief(text, variant, bound)) for variant in range(variants))
 
 
 def _meta(run: Handle | Run, key: str, model: str, *, is_own: bool) -> Meta:
@@ -403,5 +407,5 @@ def _meta(run: Handle | Run, key: str, model: str, *, is_own: bool) -> Meta:
         stage=settings().stage,
         bound=bound_names(run.settings),
         about=header_words(run.settings),
-        suggestions=_suggestions(variants) if demo else (),
+        suggestions=_suggestions(run.prompt, variants) if demo else (),
     )

@@ -217,6 +217,9 @@ async def test_the_page_gets_the_suggestions_that_the_demo_model_makes_in_its_an
     assert [len(prompts) for prompts in suggested] == [3, 3]
     for variant, prompts in zip(run.variants, suggested, strict=True):
         assert [prompt for prompt in prompts if f"“{prompt}”" in variant.text] == prompts
+    board = await Agent(model("demo:", pace=0)).run("A dashboard of savings")
+    [prompts] = desk.command("hello", key=desk.hub.adopt(board))["meta"]["suggestions"]
+    assert all(f"“{prompt}”" in board.text and "add" not in prompt for prompt in prompts)
     other = await run_script([text("Continue with “more”.")])
     assert desk.command("hello", key=desk.hub.adopt(other))["meta"]["suggestions"] == []
 
