@@ -93,6 +93,8 @@ _LINE = 240
 """Column after which a style sheet is wrapped: notebooks are saved and compared line by line."""
 _GAP = '<br class="anb-c">'
 """Separates folds from paragraphs where styles are removed."""
+_OUTPUT = '<p class="anb-c"><br>Output:</p>'
+"""The same, between code and what it printed."""
 
 
 def rows_html(rows: Iterable[Row]) -> str:
@@ -179,7 +181,9 @@ def _inside(row: ToolRow) -> str:
     if args and (row.decision or not row.path):  # what was approved is shown, even if a file shows the effect
         pieces.append(_block(_arguments(args)))
     checks = [output for output in row.outputs if CHECK_TYPE in output]
-    pieces += map(_check, checks) if checks else map(_output, row.outputs)
+    outputs = [*map(_check, checks)] if checks else [*map(_output, row.outputs)]
+    pieces += [_OUTPUT] if row.code and outputs and outputs[0].startswith("<pre") else []
+    pieces += outputs
     if not row.outputs and row.state == "ok" and not row.path and row.result.strip() != row.detail:
         pieces.append(_block(row.result))
     return "".join(pieces)
@@ -188,10 +192,10 @@ def _inside(row: ToolRow) -> str:
 def _source(code: str) -> str:
     """Highlight code; a sanitiser removes the colours. Masked first, because half a key would not be recognised."""
     pieces = (
-        f'<span class="anb-{colour}">{text}</span>' if colour else text
+        re.sub("(.+)", rf'<span class="anb-{colour}">\1</span>', text) if colour else text
         for colour, text in coloured(_cut(mask(code)).rstrip())
     )
-    return f'<pre class="anb-source"><code>{"".join(pieces)}</code></pre>'
+    return _folded("".join(pieces), '<pre class="anb-source"><code>', "</code></pre>")
 
 
 def _arguments(args: Mapping[str, Any]) -> str:
@@ -221,7 +225,8 @@ def _output(bundle: MimeBundle) -> str:
     if "text/html" in texts:
         copy = plain_html(texts["text/html"])
         if copy is not None and len(copy) <= MAX_TABLE:
-            return f'<div class="anb-plain">{copy}</div>'
+            shown, rows = f'<div class="anb-plain">{copy}</div>', copy.count("<tr")
+            return _fold(f"Table with {rows} rows", shown) if rows > MOST_LINES else shown
         if len(texts["text/html"]) <= MAX_OUTPUT:
             return _framed(texts["text/html"], plain)
     if "text/markdown" in texts:
@@ -265,11 +270,15 @@ def _diff(diff: str) -> str:
 
 
 def _block(text: str) -> str:
-    lines = code_html(_cut(text)).rstrip().split("\n")
+    return _folded(code_html(_cut(text)).rstrip()) if text.strip() else ""
+
+
+def _folded(markup: str, opening: str = "<pre>", closing: str = "</pre>") -> str:
+    """Render lines, each of them valid HTML, with the end of a long text as a fold."""
+    lines = markup.split("\n")
     end = FIRST_LINES if len(lines) > MOST_LINES else len(lines)
-    visible_lines, remainder = "\n".join(lines[:end]), "\n".join(lines[end:])
-    fold = _fold(f"{len(lines) - end} more lines", f"<pre>{remainder}</pre>") if remainder else ""
-    return f"<pre>{visible_lines}</pre>{fold}" if text.strip() else ""
+    first, remainder = (f"{opening}{chr(10).join(part)}{closing}" for part in (lines[:end], lines[end:]))
+    return first + (_fold(f"{len(lines) - end} more lines", remainder) if lines[end:] else "")
 
 
 def _cut(text: str) -> str:

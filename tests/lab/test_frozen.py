@@ -294,6 +294,22 @@ def test_a_page_of_its_own_stands_alone(page, scheme, tmp_path):
     assert_nothing_ran(page)
 
 
+SCROLLED = """() => [...document.querySelectorAll(".anb-frozen *")].filter((node) =>
+  node.scrollHeight > node.clientHeight + 1 && /auto|scroll|hidden/.test(getComputedStyle(node).overflowY)).length"""
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_a_saved_data_run_shows_its_answer_and_scrolls_nowhere(page, media):
+    code = "\n".join(f"line_{number} = {number}" for number in range(100))
+    calls = [[call("measure", {"code": code})] for _ in range(3)]
+    run = play(*calls, [text("Nothing is broken.\n\n" * 40 + "That is all.")], name="links")
+    page.emulate_media(media=media)
+    page.set_content(bundle(run)["text/html"])
+    page.get_by_text("70 more lines").first.click()
+    assert page.get_by_text("That is all.").is_visible()
+    assert page.evaluate(SCROLLED) == 0
+
+
 def test_a_first_frame_left_alone_shrinks(page):
     page.set_content(first_frame("next-1", "next", "anthropic:claude-opus-5-5")["text/html"])
     height = "() => document.querySelector('.anb-first').getBoundingClientRect().height"

@@ -67,6 +67,24 @@ async def test_secrets_in_code_are_masked_before_it_is_coloured():
         assert key not in re.sub(r"<[^>]+>", "", text_)
 
 
+async def test_long_code_and_long_tables_are_folded_and_the_answer_is_not():
+    code = 'x = """' + "\n".join(f"line {number}" for number in range(60)) + '"""\ny = 1'
+    rows = {"text/html": f"<table>{'<tr><td>1</td></tr>' * 50}</table>", "text/plain": "1"}
+    page = bundle(await data_run(code, rows, answer="\n\n".join(["A line."] * 80)))["text/html"]
+    assert '<details><summary>31 more lines</summary><pre class="anb-source"><code><span' in page
+    assert "<details><summary>Table with 50 rows</summary>" in page
+    Elements(page)  # it is well formed although the string ends in the fold
+    answer = page[page.rindex("anb-answer") :]
+    assert answer.count("<p>A line.</p>") == 80
+    assert "<details" not in answer
+
+
+async def test_code_and_what_it_printed_are_apart_where_styles_are_removed():
+    page = bundle(await data_run("x", {"text/plain": "printed"}))["text/html"]
+    assert '</code></pre><p class="anb-c"><br>Output:</p><pre>printed</pre>' in page
+    assert "Output:" not in bundle(await data_run("x", FIGURE))["text/html"]
+
+
 async def test_a_long_output_is_folded_with_a_count():
     run = await data_run("x", {"text/plain": "".join(f"line {number}\n" for number in range(100))})
     assert "line 29</pre><details><summary>70 more lines</summary><pre>line 30" in bundle(run)["text/html"]
