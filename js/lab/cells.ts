@@ -1,5 +1,6 @@
 // Inserts, runs and opens cells for the widget, through JupyterLab's actions.
 
+import { baseOf } from "../src/history.ts";
 import {
 	type CellText,
 	type Lab,
@@ -38,7 +39,7 @@ export function createLab(
 	stages: Stages,
 ): Omit<Lab, "setRuns" | keyof NotebookCells> {
 	const locate = createLocate(tracker, stages);
-	const insert = createInsert(locate);
+	const insert = createInsert(locate, stages);
 	return {
 		version: VERSION,
 		path: (place) => locate(place)?.panel.context.path ?? null,
@@ -78,13 +79,17 @@ export function createLab(
 	};
 }
 
-/** Inserts cells below an output and cells inserted there before; null if the notebook is read-only. */
-function createInsert(locate: Locate) {
+/** Inserts cells as `Lab.insert` says; null if the notebook is read-only. */
+function createInsert(locate: Locate, stages: Stages) {
 	/** The id of the cell inserted last below each output, by the run's key. */
 	const inserted = new WeakMap<NotebookPanel, Map<string, string>>();
 	return (place: RunOutput, cells: readonly CellText[]): { panel: NotebookPanel; id: string } | null => {
 		const { panel, index } = locate(place) ?? {};
-		if (!panel || index === undefined) return null;
+		if (!panel || index === undefined || !isWritable(panel)) return null;
+		const stage = stages.get(panel.context);
+		if (stage?.contains(place.element) && cells.some(({ source }) => baseOf(source))) {
+			return { panel, id: insertCells(panel, stage.continueBelow(), cells) ?? "" };
+		}
 		const below = inserted.get(panel) ?? new Map<string, string>();
 		const at = 1 + Math.max(index, indexOf(panel.content.widgets, below.get(place.key)));
 		const id = insertCells(panel, at, cells);

@@ -2,11 +2,11 @@
 
 import type { CellSource } from "../src/cell-source.ts";
 import type { CellAction, CellType } from "../src/events.ts";
-import type { Versions } from "../src/history.ts";
+import type { StageView } from "../src/history.ts";
 import type { NotebookPanel } from "./jupyter.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
-export const VERSION = 6;
+export const VERSION = 7;
 /** Dispatched on the window to stop all active runs. */
 export const STOP_ALL = "agent_nb:stop";
 /** Dispatched on the window when a stage shows another run, is opened or is closed. */
@@ -59,7 +59,8 @@ export interface Stage {
 	/** The key of the run that it shows. */
 	readonly key: string;
 	contains(element: Element): boolean;
-	setVersions(place: RunOutput, versions: Versions): void;
+	continueBelow(): number;
+	setView(place: RunOutput, view: StageView): void;
 }
 
 /** The cells of a notebook, which is named by its context. `press` is as in `Lab`. */
@@ -94,7 +95,8 @@ export interface Lab extends NotebookCells {
 	/** The path of the notebook that contains the output. */
 	path(place: RunOutput): string | null;
 	/**
-	 * Inserts cells below the output, and below those inserted there before. If `runs` is set, it runs the last one, and
+	 * Inserts cells below the output, and below those inserted there before; from a stage, a cell that continues a run goes
+	 * below its conversation. If `runs` is set, it runs the last one, and
 	 * a field that has the cursor keeps it; else the cursor moves to the last one.
 	 */
 	insert(place: RunOutput, cells: readonly CellText[], press: UIEvent, runs: boolean): boolean;

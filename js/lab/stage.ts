@@ -1,8 +1,8 @@
 // The stage: a panel beside a notebook that shows one of its runs at full height, below the history of the conversation.
 // The run is a second view of its cell's output, over which the widget mounts as over any other.
 
-import type { CellContent, Step, Versions } from "../src/history.ts";
-import { conversationOf, orderOf, readSteps } from "../src/history.ts";
+import type { CellContent, StageView, Step } from "../src/history.ts";
+import { conversationOf, endOf, hasStarted, orderOf, readSteps } from "../src/history.ts";
 import { createBar } from "../src/view/stage-bar.ts";
 import { edit, insertCells, isPress, isWritable, outside } from "./cells.ts";
 import { type RunOutput, STAGE_CLASS, STAGED, type Stage } from "./interface.ts";
@@ -27,18 +27,20 @@ export class NotebookStage implements Stage {
 	readonly #options: StageOptions;
 	readonly #bar = createBar({
 		choose: (step, moment) => this.#choose(step, moment),
-		pin: () => this.pin(this.key),
-		follow: () => this.pin(""),
+		pin: (on) => (on ? this.pin(this.key) : this.#follow()),
+		follow: () => this.#follow(),
 		next: (press) => this.#continue(press),
 	});
-	/** The versions of each run that a view has reported. */
-	readonly #versions = new Map<string, Versions>();
-	/** The versions reported by the view on the stage. */
-	#view: Versions | null = null;
+	/** What a view of each run has reported. */
+	readonly #views = new Map<string, StageView>();
+	/** The view on the stage. */
+	#view: StageView | null = null;
 	/** The version to show once the view exists. */
 	#requested: number | null | undefined;
 	/** The key of the pinned run; empty to follow the newest. */
 	pinned: string;
+	/** The key of the run that is shown until a newer one starts; empty if none. */
+	#visited = "";
 	/** Whether it has never shown a run. */
 	#isNew: boolean;
 	#steps: Step[] = [];
@@ -78,26 +80,52 @@ export class NotebookStage implements Stage {
 	/** Pins a run, or follows the newest if the key is empty. */
 	pin(key: string): void {
 		this.pinned = key;
-		this.#read();
+		this.#visit("");
 		this.#options.onPin();
 	}
 
-	/** Shows a run. The newest run is followed, not pinned, unless the user prefers otherwise. */
+	/** Shows a run, until a newer one starts unless the user prefers otherwise. */
 	show(key: string): void {
 		this.#read();
-		const isNewest = key === [...this.#order.keys()].at(-1);
-		this.pin(isNewest && this.#options.preferences.stageFollows ? "" : key);
+		if (this.#options.preferences.stageFollows) this.#visit(key);
+		else this.pin(key);
 	}
 
-	setVersions(place: RunOutput, versions: Versions): void {
+	/** The index for a cell that continues from the stage, which then follows its run: below the conversation. */
+	continueBelow(): number {
+		const step = this.#order.get(this.key);
+		const runs = step ? conversationOf(this.#steps, step) : [];
+		this.pinned = "";
+		this.#visit(this.key);
+		this.#options.onPin();
+		return endOf(this.#contents(), runs);
+	}
+
+	#visit(key: string): void {
+		this.#visited = key;
+		this.#read();
+	}
+
+	#follow(): void {
+		const before = this.key;
+		this.pin("");
+		if (this.key === before) this.#view?.set({ moment: null });
+		else this.#requested = null;
+	}
+
+	#contents(): CellContent[] {
+		return this.#options.notebook()?.content.widgets.map(contentOf) ?? [];
+	}
+
+	setView(place: RunOutput, view: StageView): void {
 		const isView = place.key === this.key && this.contains(place.element);
-		if (isView) this.#view = versions;
+		if (isView) this.#view = view;
 		else if (place.key === this.key && this.#view) return;
-		this.#versions.set(place.key, versions);
+		this.#views.set(place.key, view);
 		if (isView && this.#requested !== undefined) {
 			const moment = this.#requested;
 			this.#requested = undefined;
-			versions.choose(moment);
+			view.set({ moment });
 		}
 		this.#draw();
 	}
@@ -106,17 +134,18 @@ export class NotebookStage implements Stage {
 		this.#timer = undefined;
 		const { content } = this.#options.notebook() ?? {};
 		if (!content) return;
-		const steps = readSteps(content.widgets.map(contentOf));
+		const steps = readSteps(this.#contents());
 		const current = steps.find(({ index }) => content.widgets[index] === this.#cell);
 		const order = orderOf(steps, this.#order);
 		const newest = [...order.values()].at(-1);
-		const isBegun = newest && newest.execution !== this.#order.get(newest.key)?.execution;
+		const isBegun = newest && hasStarted(newest, this.#order);
 		// When a cell is run again, its output is briefly empty.
 		if (this.#cell && content.widgets.includes(this.#cell) && !current && !isBegun) return;
 		this.#steps = steps;
 		this.#order = order;
+		if (isBegun) this.#visited = "";
 		if (!order.has(this.pinned)) this.pinned = (this.pinned && current?.key) ?? "";
-		const step = order.get(this.pinned) ?? newest;
+		const step = order.get(this.#visited) ?? order.get(this.pinned) ?? newest;
 		this.#place(step?.key ?? "", step ? (content.widgets[step.index] ?? null) : null);
 		this.#draw();
 	}
@@ -139,30 +168,29 @@ export class NotebookStage implements Stage {
 	}
 
 	#draw(): void {
-		const { key, pinned } = this;
+		const { key } = this;
+		const view = this.#view;
 		const step = this.#order.get(key);
 		const runs = step ? conversationOf(this.#steps, step) : [];
-		const versions = runs.map((step) => this.#versions.get(step.key));
-		this.#bar.update({ runs, key, versions, isPinned: pinned !== "", next: this.#view?.next ?? null });
+		const views = runs.map((run) => this.#views.get(run.key));
+		const isNewest = key === [...this.#order.keys()].at(-1) && (view?.moment ?? null) === null;
+		this.#bar.update({ runs, key, views, view, isPinned: key !== "" && key === this.pinned, isNewest });
 	}
 
 	#choose(step: Step, moment: number | null): void {
 		if (step.key !== this.key) this.#requested = moment;
-		else this.#view?.choose(moment);
-		if (moment === null) this.show(step.key);
-		else this.pin(step.key);
+		else this.#view?.set({ moment });
+		this.#visit(step.key);
 	}
 
-	/** Inserts a cell that continues from the visible version, below the last run of the conversation. */
+	/** Inserts a cell that continues from the visible version. */
 	#continue(press: UIEvent): void {
 		const notebook = this.#options.notebook();
-		const step = this.#order.get(this.key);
 		const source = this.#view?.next;
-		if (!isPress(press) || !step || !source || !notebook || !isWritable(notebook)) return;
-		const last = Math.max(...conversationOf(this.#steps, step).map(({ index }) => index));
+		if (!isPress(press) || !source || !notebook || !isWritable(notebook)) return;
 		const isHidden = notebook.node.offsetParent === null;
 		if (isHidden) this.#options.app.shell.activateById(notebook.id);
-		insertCells(notebook, last + 1, [{ kind: "code", source }]);
+		insertCells(notebook, this.continueBelow(), [{ kind: "code", source }]);
 		void edit(notebook, 1);
 	}
 }

@@ -2,12 +2,14 @@
 // JupyterLab (`js/lab/stage.ts`) shows it.
 
 import type { CellSource } from "./cell-source.ts";
+import type { Device } from "./device.ts";
+import { promptInWords } from "./inspect/words.ts";
 
 /** A run in the notebook. */
 export interface Step {
 	readonly key: string;
 	readonly name: string;
-	/** The first line of its prompt. */
+	/** The first line of its prompt, in words. */
 	readonly prompt: string;
 	/** The index of its cell. */
 	readonly index: number;
@@ -18,15 +20,26 @@ export interface Step {
 	readonly base: Step | null;
 }
 
-/** The versions of a run's page that a view can show. */
-export interface Versions {
-	/** The change numbers at which it can be shown, in order. */
+/** What a view of a run tells the stage, and how the stage changes it. */
+export interface StageView {
+	/** The change numbers at which its page can be shown, in order. */
 	readonly moments: readonly number[];
 	/** The visible change; null for the newest. */
 	readonly moment: number | null;
 	/** The start of a cell that continues from the visible version; null if that is not possible. */
 	readonly next: CellSource | null;
-	choose(moment: number | null): void;
+	/** Such as "done". */
+	readonly phase: string;
+	readonly isBusy: boolean;
+	/** Null if it shows no page. */
+	readonly device: Device | null;
+	/** Whether everything around the page is shown. */
+	readonly details: boolean;
+	/** Whether the user is pointing at an element; null if that is not possible. */
+	readonly points: boolean | null;
+	set(change: Partial<Pick<StageView, "moment" | "device" | "details">>): void;
+	point(): void;
+	stop(press: UIEvent): void;
 }
 
 export interface CellContent {
@@ -37,7 +50,8 @@ export interface CellContent {
 }
 
 const OUTPUT = /<!-- ([\p{L}\p{N}_]+): [^<>]* -->\s*<div data-anb-run="([^"]+)"(?: data-anb-id="([^"]+)")?/u;
-const BASE = /\s--from[ =]["']?([\p{L}_][\p{L}\p{N}_]*)/u;
+const BASE = /^%%.*\s--from[ =]["']?([\p{L}_][\p{L}\p{N}_]*)/u;
+const NAME = /^%%\S+ +([\p{L}_][\p{L}\p{N}_]*)/u;
 
 /** The runs in the order of their cells. */
 export function readSteps(cells: readonly CellContent[]): Step[] {
@@ -45,10 +59,9 @@ export function readSteps(cells: readonly CellContent[]): Step[] {
 	for (const [index, { source, html, executionCount }] of cells.entries()) {
 		const [, name = "", key = "", id = ""] = OUTPUT.exec(html) ?? [];
 		if (!key) continue;
-		const [head = "", ...prompt] = source.split("\n");
-		const from = BASE.exec(head)?.[1];
-		const base = steps.findLast((step) => step.name === from) ?? null;
-		const text = prompt.find((line) => line.trim())?.trim() ?? "";
+		const base = steps.findLast((step) => step.name === baseOf(source)) ?? null;
+		const [, ...prompt] = source.split("\n");
+		const text = promptInWords(prompt.find((line) => line.trim())?.trim() ?? "");
 		steps.push({
 			key,
 			name,
@@ -60,6 +73,25 @@ export function readSteps(cells: readonly CellContent[]): Step[] {
 		});
 	}
 	return steps;
+}
+
+/** The name of the run that a cell continues. */
+export function baseOf(source: string): string | undefined {
+	return BASE.exec(source)?.[1];
+}
+
+/** The index below the last cell of a conversation, which may not have been run yet. */
+export function endOf(cells: readonly CellContent[], runs: readonly Step[]): number {
+	const names = new Set(runs.map(({ name }) => name));
+	let end = 0;
+	for (const [index, { source }] of cells.entries()) {
+		const base = baseOf(source);
+		const continues = base !== undefined && names.has(base);
+		if (!continues && !runs.some((step) => step.index === index)) continue;
+		names.add(NAME.exec(source)?.[1] ?? "");
+		end = index + 1;
+	}
+	return end;
 }
 
 /** The runs of one conversation: those that continue the same first run. */
@@ -76,10 +108,7 @@ function firstOf(step: Step): Step {
  * ends.
  */
 export function orderOf(steps: readonly Step[], before: ReadonlyMap<string, Step>): Map<string, Step> {
-	const isNew = (step: Step): boolean => {
-		const previous = before.get(step.key);
-		return !previous || (previous.execution !== step.execution && (step.busy || !previous.busy));
-	};
+	const isNew = (step: Step): boolean => hasStarted(step, before);
 	const unchanged = [...before.keys()].flatMap(
 		(key) => steps.findLast((step) => step.key === key && !isNew(step)) ?? [],
 	);
@@ -87,4 +116,10 @@ export function orderOf(steps: readonly Step[], before: ReadonlyMap<string, Step
 		busy ? Number.POSITIVE_INFINITY : Number(execution) || 0;
 	const started = steps.filter(isNew).toSorted((a, b) => count(a) - count(b) || 0);
 	return new Map([...unchanged, ...started].map((step) => [step.key, step]));
+}
+
+/** Whether a run has started since `before`. */
+export function hasStarted(step: Step, before: ReadonlyMap<string, Step>): boolean {
+	const previous = before.get(step.key);
+	return !previous || (previous.execution !== step.execution && (step.busy || !previous.busy));
 }

@@ -1,12 +1,12 @@
 // The user's choices: per view of a run, for as long as the page is open, and the layout, which is stored.
 
 import { type Ask, newAsk } from "./ask.ts";
+import type { Device } from "./device.ts";
 import type { AnswerDraft } from "./questions.ts";
 import { load, store } from "./storage.ts";
 import type { Tape } from "./tape.ts";
 
 export type Tab = "preview" | "code" | "diff" | "console" | "files" | "notebook";
-export type Device = "phone" | "tablet" | "full";
 /** Layout of several variants: one at a time, a grid, or side by side. */
 export type Arrangement = "one" | "grid" | "side";
 
@@ -46,6 +46,8 @@ export class Choices {
 	folded: boolean | null = null;
 	/** Whether the view is on the stage of its notebook, or its run is, or there is a stage with another run. */
 	stage: "here" | "shown" | "open" | null = null;
+	/** Whether the stage shows what is around the page; null to show it only if the run ended early. */
+	details: boolean | null = null;
 	/** The transcript is folded to one line at any width. */
 	alone = loadLayout().alone;
 	/** Whether the result pane is open; null to open it once there is a page or an image. */

@@ -37,8 +37,8 @@ async function putOnStage(key: string) {
 	const panel = document.createElement("aside");
 	panel.className = STAGE_CLASS;
 	panel.innerHTML = `<section><div data-anb-run="${key}"></div></section>`;
-	const setVersions = vi.fn();
-	const stage = { key, contains: (element: Element) => panel.contains(element), setVersions };
+	const setView = vi.fn();
+	const stage = { key, contains: (element: Element) => panel.contains(element), setView };
 	let isOpen = true;
 	const lab = { version: VERSION, hasStages: true, setRuns() {}, stage: () => (isOpen ? stage : null) };
 	vi.stubGlobal(LAB as unknown as string, lab);
@@ -51,7 +51,7 @@ async function putOnStage(key: string) {
 		window.dispatchEvent(new Event(STAGED));
 		await soon();
 	};
-	return { panel, setVersions, close };
+	return { panel, setView, close };
 }
 
 describe("while the notebook has a stage", () => {
@@ -71,8 +71,8 @@ describe("while the notebook has a stage", () => {
 
 	test("its view shows the result alone and reports its versions", async () => {
 		await run("one");
-		const { panel, setVersions } = await putOnStage("one");
-		const [place, versions] = setVersions.mock.calls.at(-1)!;
+		const { panel, setView } = await putOnStage("one");
+		const [place, versions] = setView.mock.calls.at(-1)!;
 		expect(place.key).toBe("one");
 		expect(panel.contains(place.element.getRootNode().host)).toBe(true);
 		expect(versions).toMatchObject({ moments: [], moment: null });

@@ -1,7 +1,8 @@
 // The history of a conversation, as the notebook has it, and the bar that shows it.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { conversationOf, orderOf, readSteps, type Step } from "../src/history.ts";
+import type { CellSource } from "../src/cell-source.ts";
+import { conversationOf, endOf, orderOf, readSteps, type StageView, type Step } from "../src/history.ts";
 import { createBar } from "../src/view/stage-bar.ts";
 
 function cell(source: string, name = "", { count = 1, id = "" } = {}) {
@@ -29,6 +30,32 @@ test("the runs of a conversation are those that continue the same first run", ()
 	]);
 	expect(names(conversationOf(steps, steps[3]!))).toEqual(["dash", "dash_2", "dash_3"]);
 	expect(names(conversationOf(steps, steps[1]!))).toEqual(["other"]);
+});
+
+test("a conversation ends below its last cell, also one that has not been run", () => {
+	const end = (...more: string[]): number => {
+		const cells = [...CELLS, ...more.map((source) => cell(source))];
+		const steps = readSteps(cells);
+		return endOf(cells, conversationOf(steps, steps[0]!));
+	};
+	expect(end("x = 1")).toBe(5);
+	expect(end("x = 1", "%%agent dash_4 --from dash.at(1)\n")).toBe(7);
+	expect(end("%%agent dash_4 --from dash", "%%agent dash_5 --from dash_4", "%%agent it --from other")).toBe(
+		7,
+	);
+});
+
+test.each([
+	['{{dash.element("main > section:nth-of-type(2)")}}: larger', "section 2: larger"],
+	[
+		'{{dash.element("h1", "a/b.html")}} and {{dash.element("body > p")}}: blue',
+		"the heading and the paragraph: blue",
+	],
+	["Fix {{dash.console[3]}}", "Fix error 3"],
+	["Draw {{sales}} as in {{cell:ab-12}}", "Draw sales as in a cell"],
+	["Explain {{ and }}", "Explain  and "],
+])("the prompt %j reads %j", (prompt, words) => {
+	expect(readSteps([cell(`%%agent dash\n${prompt}`, "dash")])[0]?.prompt).toBe(words);
 });
 
 test.each([
@@ -69,14 +96,15 @@ describe("the newest run", () => {
 describe("the bar", () => {
 	const actions = { choose: vi.fn(), pin: vi.fn(), follow: vi.fn(), next: vi.fn() };
 	const runs = readSteps(CELLS).filter(({ name }) => name !== "other");
-	const choose = (): void => {};
-	const given = { moments: [0, 2], moment: null, next: null, choose };
-	const versions = [{ moments: [1, 3], moment: 1, next: null, choose }, given, undefined];
-	const state = { runs, key: "key dash", isPinned: true, next: null, versions };
+	const set = vi.fn();
+	const view: StageView = {
+		...{ moments: [1, 3], moment: 1, next: null, phase: "done", isBusy: false, device: "full" },
+		...{ details: false, points: false, set, point: vi.fn(), stop: vi.fn() },
+	};
+	const views = [view, { ...view, moments: [0, 2], moment: null }, undefined];
+	const state = { runs, key: "key dash", isPinned: false, isNewest: false, views, view };
 	const button = (label: string): HTMLButtonElement =>
-		[...document.querySelectorAll("button")].find(
-			(one) => (one.getAttribute("aria-label") ?? one.textContent) === label,
-		)!;
+		document.querySelector(`button[aria-label="${label}"]:not([hidden])`)!;
 	let bar = createBar(actions);
 
 	beforeEach(() => {
@@ -85,17 +113,18 @@ describe("the bar", () => {
 		bar.update(state);
 	});
 
-	test("has a button for each version, with the prompt, and says what continues an earlier run", () => {
-		const titles = [...document.querySelectorAll("li button")].map((one) => one.getAttribute("title"));
+	test("has the number of each run, and a button for each version with the prompt and what it continues", () => {
 		const prompt = "Sales by month";
+		const titles = [...document.querySelectorAll("li button")].map((one) => one.getAttribute("title"));
 		expect(titles).toEqual([
 			`dash v1: ${prompt}`,
 			`dash v2: ${prompt}`,
 			"dash_2: Bigger text",
-			"dash_3: In blue",
+			"dash_3, from dash: In blue",
 		]);
+		expect([...document.querySelectorAll("li small")].map((one) => one.textContent)).toEqual(["1", "2", "3"]);
 		expect(button("dash v1").getAttribute("aria-current")).toBe("step");
-		expect([...document.querySelectorAll("i")].map((one) => one.textContent)).toEqual([" from dash"]);
+		expect(document.querySelector(".run")?.textContent).toBe("dashdone");
 	});
 
 	test("chooses a version, and null for the newest of a run", () => {
@@ -105,13 +134,39 @@ describe("the bar", () => {
 			["dash", 1],
 			["dash", null],
 		]);
+		expect(actions.pin).not.toHaveBeenCalled();
 	});
 
 	test("continues only where a cell can, and keeps the focus", () => {
 		expect(button("Continue from here").disabled).toBe(true);
 		button("dash v1").focus();
-		bar.update({ ...state, next: "%%agent dash_4 --from dash.at(1)" });
-		expect(button("Continue from here").title).toBe("Insert a cell: %%agent dash_4 --from dash.at(1)");
+		const next = "%%agent dash_4 --from dash.at(1)" as CellSource;
+		bar.update({ ...state, view: { ...view, next, moment: null } });
+		expect(button("Continue from here").title).toBe(`Insert a cell: ${next}`);
 		expect(document.activeElement).toBe(button("dash v1"));
+	});
+
+	test("changes the width of the page, and shows what is around it", () => {
+		button("Desktop, 1280 px").click();
+		button("Show figures, files and actions").click();
+		expect(set.mock.calls).toEqual([[{ device: "desktop" }], [{ details: true }]]);
+	});
+
+	test("offers what applies: Stop while the run is active, and the newest while another one is shown", () => {
+		expect([button("Stop"), button("Follow newest")]).toEqual([null, expect.anything()]);
+		bar.update({ ...state, isNewest: true, view: { ...view, isBusy: true, points: null, device: null } });
+		expect([button("Continue from here"), button("Follow newest"), button("Point at an element")]).toEqual([
+			...[null, null, null],
+		]);
+		button("Stop").click();
+		expect(view.stop).toHaveBeenCalledOnce();
+	});
+
+	test("pins what is shown, and releases it", () => {
+		button("Pin").click();
+		bar.update({ ...state, isPinned: true });
+		expect(button("Pin").getAttribute("aria-pressed")).toBe("true");
+		button("Pin").click();
+		expect(actions.pin.mock.calls).toEqual([[true], [false]]);
 	});
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { pathOf, stepsInSource, wordsFor } from "../src/inspect/inspector.ts";
+import { pathOf, stepsInSource } from "../src/inspect/inspector.ts";
 import { type PathStep, readMatch } from "../src/inspect/messages.ts";
+import { wordsFor } from "../src/inspect/words.ts";
 
 const BODY: PathStep = ["body", 1, 1];
 const BOX = [0, 0, 10, 10];

@@ -1,5 +1,7 @@
 """The stage: a panel beside the notebook that shows one of its runs, in a real JupyterLab."""
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -25,7 +27,7 @@ def stage_of(page: Page, name: str) -> Locator:
 def open_run(page: Page, lab: Lab, name: str, *cells: str) -> Locator:
     """A notebook whose run has ended on the stage."""
     run_notebook(page, lab, name, LOAD, *cells, "# the last cell")
-    expect(page.locator(".agent-nb-stage .anb-status .phase")).to_contain_text("done")
+    expect(page.locator(".agent-nb-stage .run")).to_contain_text("done")
     wait_for_kernel(page)
     return stage_of(page, name)
 
@@ -67,13 +69,53 @@ def test_a_press_puts_a_run_on_the_stage_and_the_next_one_follows(page: Page, la
     press(stage, "Continue from here")
     expect(page.locator(".jp-CodeCell .cm-content").nth(4)).to_be_focused()
     page.keyboard.type("In green")
+    field = stage.get_by_role("textbox", name="Ask a question or for a change")
+    field.fill("make it blue")
+    field.press("Enter")
     assert page.evaluate(SOURCES, "press.ipynb")[3:] == [
         "%%agent dash_2 --from dash\ncall it Petit Four",
         "%%agent dash_3 --from dash.at(1)\nIn green",
+        "%%agent dash_4 --from dash.at(1)\nmake it blue",
         "# the last cell",
     ]
+    expect(stage.locator(".run")).to_have_text(re.compile("dash_4.*done"))
+    expect(page_on(stage)).not_to_contain_text("Petit Four")
+    assert versions(stage)[-1] == "[dash_4]"
+    expect(stage.get_by_role("button", name="Pin")).to_have_attribute("aria-pressed", "false")
     page.locator(".lm-TabBar-tab", has_text="Stage: press").locator(".lm-TabBar-tabCloseIcon").click()
     expect(in_cells(page).first).not_to_have_class("anb-frame shut")
+
+
+def test_one_bar_leaves_the_page_its_room_at_the_width_of_a_desktop(page: Page, lab: Lab):
+    """At 900 px, the height of the window."""
+    stage = open_run(page, lab, "room", OPENS, DASH)
+    height = "node => node.getBoundingClientRect().height"
+    assert stage.locator(".bar").evaluate(height) <= 44
+    assert stage.locator(".anb-page").evaluate(height) >= 0.8 * stage.evaluate(height)
+    stage.get_by_role("radio", name="Desktop, 1280 px").click()
+    frame = stage.locator(".anb-page > iframe")
+    expect(frame).to_have_js_property("offsetWidth", 1280)
+    box, around = frame.bounding_box(), stage.bounding_box()
+    assert round(box["width"]) == round(around["width"])
+    press(stage, "Show figures, files and actions")
+    stage.get_by_role("tab", name="Files").click()
+    expect(stage.get_by_role("button", name="index.html")).to_be_visible()
+    press(stage, "Hide figures, files and actions")
+    expect(page_on(stage)).to_be_visible()
+    expect(stage.get_by_role("tab", name="Files")).to_be_hidden()
+
+
+@pytest.mark.wide
+@pytest.mark.parametrize("width", [1400, 1000, 700])
+def test_nothing_of_the_bar_is_cut(page: Page, lab: Lab, width: int):
+    page.set_viewport_size({"width": width, "height": 900})
+    stage = open_run(page, lab, f"bar{width}", OPENS, DASH, BLUE)
+    right = stage.locator(".line").evaluate("line => line.getBoundingClientRect().right")
+    inner = "line => [...line.querySelectorAll('button, b')].filter((one) => one.checkVisibility() && !one.closest('ol'))"
+    ends = stage.locator(".line").evaluate(f"line => ({inner})(line).map((one) => one.getBoundingClientRect().right)")
+    assert max(ends) <= right
+    assert stage.locator(".run b").evaluate("name => name.scrollWidth <= name.clientWidth")
+    assert stage.locator("li small").all_inner_texts() == ["1", "2"]
 
 
 @pytest.mark.wide
@@ -87,7 +129,7 @@ def test_the_stage_stays_with_a_pinned_run_over_a_reload_and_a_restart(page: Pag
     page.reload()
     wait_for_kernel(page)
     stage = stage_of(page, "kept")
-    expect(stage.locator(".anb-status .name")).to_have_text("dash")
+    expect(stage.locator(".run b")).to_have_text("dash")
     expect(stage.get_by_role("button", name="Pin")).to_have_attribute("aria-pressed", "true")
     page.evaluate("() => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart() }")
     expect(stage).to_contain_text("Not in this kernel")
@@ -107,7 +149,7 @@ def test_two_notebooks_with_the_same_cells_have_two_stages(page: Page, lab: Lab)
     run_all(page)
     expect(page.locator(".agent-nb-stage")).to_have_count(2)
     two = stage_of(page, "two")
-    expect(two.locator(".anb-status .phase")).to_contain_text("done")
+    expect(two.locator(".run")).to_contain_text("done")
     two.get_by_role("textbox", name="Ask a question or for a change").fill("make it blue")
     page.keyboard.press("Alt+Enter")
     page.wait_for_function(f"() => ({SOURCES})('two.ipynb').length === 5")
@@ -116,6 +158,6 @@ def test_two_notebooks_with_the_same_cells_have_two_stages(page: Page, lab: Lab)
         "() => [...window.jupyterapp.shell.widgets('main')].find((one) => one.context?.path === 'two.ipynb').dispose()"
     )
     expect(page.locator(".agent-nb-stage")).to_have_count(1)
-    expect(one.locator(".anb-status .name")).to_have_text("dash")
+    expect(one.locator(".run b")).to_have_text("dash")
     page.evaluate("() => { window.jupyterapp.commands.execute('docmanager:open', {path: 'two.ipynb'}) }")
     expect(page.locator(".agent-nb-stage")).to_have_count(2)

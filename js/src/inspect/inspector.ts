@@ -9,6 +9,7 @@ import { type Context, isBound, type Snapshot } from "../view/context.ts";
 import { iconButton } from "../view/shared/buttons.ts";
 import inside from "./inside.ts?bundle";
 import { type ElementMatch, type ElementQuery, type PathStep, readMatch } from "./messages.ts";
+import { wordsFor } from "./words.ts";
 
 /** The subset of the preview used here. */
 interface Preview {
@@ -239,27 +240,6 @@ export function stepsInSource(source: string, steps: readonly PathStep[]): reado
 		at = next;
 	}
 	return steps;
-}
-
-/** Readable names of tags. */
-const WORDS: Readonly<Record<string, string>> = {
-	a: "link",
-	h1: "heading",
-	img: "image",
-	li: "list item",
-	nav: "navigation",
-	ol: "numbered list",
-	p: "paragraph",
-	svg: "drawing",
-	td: "table cell",
-	tr: "table row",
-	ul: "list",
-};
-
-/** A readable name of an element: `the heading`, `paragraph 2 of 3`; without its position, `paragraph`. */
-export function wordsFor(tag: string, place = ""): string {
-	const word = WORDS[tag] ?? (/^h[2-6]$/.test(tag) ? `${tag} heading` : tag);
-	return place === "1 of 1" ? `the ${word}` : `${word} ${place}`.trim();
 }
 
 export function pathOf(steps: readonly PathStep[]): string {

@@ -2,6 +2,7 @@
 
 import { currentState, modeOf, pageOf, prefetch, savedBound } from "../../actions.ts";
 import { labExtension } from "../../cells.ts";
+import { WIDTHS } from "../../device.ts";
 import { h, icon, setText, showText } from "../../dom.ts";
 import { bytes } from "../../format.ts";
 import { Feed } from "../../preview/feed.ts";
@@ -10,7 +11,6 @@ import { LOSSES, type Loss } from "../../preview/messages.ts";
 import { resolvePath } from "../../preview/resolve.ts";
 import { isPage, type ShownFile, shownPage } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
-import type { Device } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import type { createConsole } from "./console.ts";
 
@@ -156,7 +156,6 @@ function createStopped(reload: () => void) {
 	};
 }
 
-const WIDTHS: Record<Device, number | null> = { phone: 390, tablet: 768, full: null };
 const MARGIN = 16;
 
 /** With a `thumbnail` width, the page is laid out at least that wide and scaled down to the available space. */
@@ -186,9 +185,11 @@ function createScaling(
 			text = "";
 			return;
 		}
-		const scale = scaleTo(width, MARGIN);
+		const margin = width > room.width ? 0 : MARGIN;
+		stage.classList.toggle("whole", margin === 0);
+		const scale = scaleTo(width, margin);
 		page.style.left = `${(room.width - width * scale) / 2}px`;
-		page.style.top = `${MARGIN}px`;
+		page.style.top = `${margin}px`;
 		text = `${width} px at ${Math.round(scale * 100)} %`;
 	}
 

@@ -3,13 +3,13 @@
 import { copy, openInTab } from "../../actions.ts";
 import { changesOf } from "../../changes.ts";
 import { h, listen, setAttribute, setLabel, setText, type View } from "../../dom.ts";
-import type { IconName } from "../../icons.ts";
 import { createInspectButton } from "../../inspect/inspector.ts";
 import { presentFiles, shownFile, shownPage, shownTab } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
-import { type Device, saveLayout, type Tab } from "../../ui.ts";
+import { saveLayout, type Tab } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { createRadios, iconButton, rove } from "../shared/buttons.ts";
+import { iconButton, rove } from "../shared/buttons.ts";
+import { createDevices } from "../shared/devices.ts";
 import { Sight } from "../shared/on-screen.ts";
 import { showAlone, showPane } from "../transcript/folded-transcript.ts";
 import { createCode } from "./code.ts";
@@ -124,25 +124,17 @@ function setCount(element: HTMLElement, value: number, look = ""): void {
 	setText(element, String(value));
 }
 
-const DEVICES: readonly [Device, IconName, string][] = [
-	["phone", "phone", "Phone, 390 px"],
-	["tablet", "tablet", "Tablet, 768 px"],
-	["full", "desktop", "Full width"],
-];
-
 /** Buttons for the visible file, depending on the tab. */
 function createTools(context: Context, preview: { reload(): void }, inspect: HTMLElement) {
 	const { choices } = context;
-	const devices = createRadios(context, {
-		label: "Preview width",
-		className: "anb-seg",
-		items: DEVICES,
-		current: () => choices.device,
-		choose(device) {
+	const devices = createDevices(
+		context,
+		() => choices.device,
+		(device) => {
 			choices.device = device;
 			context.redraw();
 		},
-	});
+	);
 	const other = matchMedia("(prefers-color-scheme: dark)").matches ? "light" : "dark";
 	const scheme = iconButton(context, "scheme", `Show the page in a ${other} browser`, () => {
 		choices.scheme = choices.scheme ? "" : other;

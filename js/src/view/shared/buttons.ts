@@ -23,7 +23,10 @@ interface Radios<T> {
 	choose(value: T): void;
 }
 
-export function createRadios<T>(context: Context, { label, className, items, current, choose }: Radios<T>) {
+export function createRadios<T>(
+	context: Pick<Context, "signal">,
+	{ label, className, items, current, choose }: Radios<T>,
+) {
 	const values = items.map(([value]) => value);
 	const buttons = items.map(([value, glyph, name]) => {
 		const button = iconButton(context, glyph, name, () => choose(value));

@@ -5,7 +5,8 @@ import type { IconName } from "../../icons.ts";
 import { phaseText, quietPhase, retryPhase, type TimedPhase } from "../../phase.ts";
 import type { RunState } from "../../runs.ts";
 import { retryOf, type VariantState } from "../../state.ts";
-import { askingTitle, type Variant } from "../../variants.ts";
+import { askingTitle, phaseOfAll, spokenOfAll, type Variant } from "../../variants.ts";
+import type { Snapshot } from "../context.ts";
 
 export type StatusTone = "live" | Tone;
 
@@ -41,4 +42,21 @@ export function phaseNow({ state, now }: Pick<Variant, "state" | "now">): TimedP
 	if (!retry) return quietPhase(state, now - state.at);
 	const phase = retryPhase(retry.wait - (now - retry.from));
 	return { text: phaseText(phase), spoken: phase.activity };
+}
+
+/** The phase of the run, or of all its variants, and the check that failed. */
+export function headline(snapshot: Snapshot) {
+	const { state, run, variants } = snapshot;
+	const many = variants.length > 1;
+	const check = state.busy ? "" : failedCheck(run);
+	if (check) {
+		const text = `check failed: ${check}`;
+		return { tone: "err", glyph: "error", text, announced: text } as const;
+	}
+	const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
+	if (many) return { tone, glyph, text: phaseOfAll(variants), announced: spokenOfAll(variants) };
+	const { text, spoken: announced } = phaseNow(snapshot);
+	const { subject = "" } = state.phase;
+	const path = state.files.has(subject) ? subject : "";
+	return { tone, glyph, text, announced, path };
 }

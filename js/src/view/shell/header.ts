@@ -8,12 +8,11 @@ import { bytes } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import type { RunEntry } from "../../runs.ts";
 import { shownFile, shownPage } from "../../shown.ts";
-import { phaseOfAll, spokenOfAll } from "../../variants.ts";
 import { type Context, canRefer, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
 import { createReplayButton } from "../replay/player.ts";
 import { rove } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
-import { failedCheck, phaseNow, statusOf, statusOfAll } from "../shared/status.ts";
+import { headline } from "../shared/status.ts";
 import { createMeta } from "./figures.ts";
 import { createFoldButton, createFullScreenButton } from "./full-screen.ts";
 import { createStageButton } from "./stage.ts";
@@ -38,6 +37,7 @@ export function createHeader(context: Context) {
 
 	return {
 		element,
+		stop: stop.press,
 		update(snapshot: Snapshot) {
 			const hadFocus = hasFocus(stop.element);
 			for (const part of parts) part.update(snapshot);
@@ -67,23 +67,6 @@ function createStatus(context: Context) {
 			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
 		},
 	};
-}
-
-/** The phase of the run, or of all its variants, and the check that failed. */
-function headline(snapshot: Snapshot) {
-	const { state, run, variants } = snapshot;
-	const many = variants.length > 1;
-	const check = state.busy ? "" : failedCheck(run);
-	if (check) {
-		const text = `check failed: ${check}`;
-		return { tone: "err", glyph: "error", text, announced: text } as const;
-	}
-	const [tone, glyph] = many ? statusOfAll(variants) : statusOf(state);
-	if (many) return { tone, glyph, text: phaseOfAll(variants), announced: spokenOfAll(variants) };
-	const { text, spoken: announced } = phaseNow(snapshot);
-	const { subject = "" } = state.phase;
-	const path = state.files.has(subject) ? subject : "";
-	return { tone, glyph, text, announced, path };
 }
 
 /** The phase, with the file at its end formatted as code. */
@@ -120,6 +103,7 @@ function createStop(context: Context) {
 
 	return {
 		element,
+		press,
 		update() {
 			element.hidden = !context.run.busy || !context.run.greeted;
 		},

@@ -17,7 +17,7 @@ import { createFooter } from "./footer.ts";
 import { isFoldedAway, listenForFullScreen } from "./full-screen.ts";
 import { createHeader } from "./header.ts";
 import { createEdge } from "./splitter.ts";
-import { tellStage } from "./stage.ts";
+import { createStageLink } from "./stage.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
@@ -38,6 +38,7 @@ export function createFrame(context: Context): BodyView {
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
 	const findQuestion = createAnswerKey(context, element);
+	const tellStage = createStageLink(context, element, header.stop);
 	let remind: ReturnType<typeof createReminder> | null = null;
 
 	return {
@@ -49,12 +50,11 @@ export function createFrame(context: Context): BodyView {
 			remind?.(snapshot);
 			keepReplay(context, snapshot);
 			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
-			element.classList.toggle("shut", isFoldedAway(context));
-			setAttribute(element, LETTERS, lettersOf(context));
+			drawFold(context, element);
 			const keepEnd = fitHeight(element, snapshot.variants.length === 1 && isFitted(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);
-			tellStage(context, snapshot, element);
+			tellStage(snapshot);
 			keepEnd();
 		},
 		tick(snapshot) {
@@ -62,6 +62,7 @@ export function createFrame(context: Context): BodyView {
 			header.update(snapshot);
 			variants.update(snapshot);
 			place.tick(snapshot);
+			tellStage(snapshot);
 		},
 	};
 }
@@ -85,6 +86,11 @@ function createLazyParts(context: Context) {
 			() => createScrubber(context, wasOpen),
 		),
 	};
+}
+
+function drawFold(context: Context, frame: HTMLElement): void {
+	frame.classList.toggle("shut", isFoldedAway(context));
+	setAttribute(frame, LETTERS, lettersOf(context));
 }
 
 /** The letters that the frame handles. */

@@ -3,9 +3,11 @@
 import { startText } from "../../ask.ts";
 import { labExtension } from "../../cells.ts";
 import { h, listen, setAttribute, setText } from "../../dom.ts";
-import { shownPage, UNFINISHED } from "../../shown.ts";
+import { shownPage, shownTab, UNFINISHED } from "../../shown.ts";
 import { type Context, canRefer, type Snapshot } from "../context.ts";
 import { momentsOf } from "../result/versions.ts";
+import { headline } from "../shared/status.ts";
+import { endedEarly } from "../transcript/end-card.ts";
 
 export function createStageButton({ choices, run, signal }: Context) {
 	const title = "Show this run on the stage, beside the notebook";
@@ -22,23 +24,47 @@ export function createStageButton({ choices, run, signal }: Context) {
 	};
 }
 
-/** Reports the versions of the page to the stage, for its history. */
-export function tellStage(context: Context, { state }: Snapshot, element: Element): void {
+/** Whether the stage shows nothing but the page and the field: its bar has the rest. */
+function isSlim({ choices, run }: Context, { state }: Snapshot): boolean {
+	const { details, replay, stage } = choices;
+	if (stage !== "here" || replay || document.fullscreenElement || run.state?.lost) return false;
+	return shownTab(choices, state) === "preview" && !(details ?? endedEarly(state));
+}
+
+/** Fits a view to the stage, and tells the stage, for its bar, what the view shows. */
+export function createStageLink(context: Context, frame: HTMLElement, stop: (press: UIEvent) => void) {
 	const { choices, run } = context;
-	const stage = labExtension()?.stage(run.notebook);
-	if (!stage) return;
-	const shown = shownPage(state, choices);
-	const changes = shown ? momentsOf(state, shown).map(({ change }) => change) : [];
-	stage.setVersions(
-		{ element, key: run.key },
-		{
-			moments: changes.filter((change) => change !== UNFINISHED),
-			moment: choices.moment === UNFINISHED ? null : choices.moment,
-			next: canRefer(context) ? startText(run, choices) : null,
-			choose(moment) {
-				Object.assign(choices, { moment, file: shown?.file.path ?? null });
-				context.redraw();
+	return (snapshot: Snapshot): void => {
+		const slim = isSlim(context, snapshot);
+		frame.classList.toggle("slim", slim);
+		const stage = labExtension()?.stage(run.notebook);
+		if (!stage) return;
+		const { state, variants } = snapshot;
+		const shown = shownPage(state, choices);
+		const changes = shown ? momentsOf(state, shown).map(({ change }) => change) : [];
+		const hasPage = shown !== null && (variants.length < 2 || choices.arrangement === "one");
+		const pointer = frame.querySelector<HTMLElement>(":not([hidden]) > .anb-bar .anb-point:enabled");
+		stage.setView(
+			{ element: frame, key: run.key },
+			{
+				moments: changes.filter((change) => change !== UNFINISHED),
+				moment: choices.moment === UNFINISHED ? null : choices.moment,
+				next: canRefer(context) ? startText(run, choices) : null,
+				phase: headline(snapshot).text,
+				isBusy: run.busy,
+				device: hasPage ? choices.device : null,
+				details: !slim,
+				points: pointer && pointer.ariaPressed === "true",
+				set(change) {
+					Object.assign(choices, change);
+					if ("moment" in change) choices.file = shown?.file.path ?? null;
+					if (change.details === false)
+						Object.assign(choices, { tab: "preview", replay: null, request: null });
+					context.redraw();
+				},
+				point: () => pointer?.click(),
+				stop,
 			},
-		},
-	);
+		);
+	};
 }
