@@ -1,11 +1,13 @@
 // Commands for the palette and the context menu of cells.
 
 import { type CellSource, cellSource } from "../src/cell-source.ts";
+import { ANSWER_KEY } from "../src/keys.ts";
 import { edit, insertCells, isWritable, type Stages, showsRun } from "./cells.ts";
 import { fixCell, fixSource } from "./fix.ts";
 import { COMPOSE, LIVE, STOP_ALL } from "./interface.ts";
 import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
 import { isOff } from "./off.ts";
+import type { ActiveRuns } from "./waiting.ts";
 
 const CATEGORY = "Agent";
 const CODE_CELL = ".jp-Notebook .jp-CodeCell";
@@ -27,11 +29,18 @@ interface Command {
 	readonly rank?: number;
 	/** The cells with that menu; by default those with code. */
 	readonly selector?: string;
-	/** Its key while a cell is selected. */
+	/** Its key, and where it applies; by default while a cell is selected. */
 	readonly key?: string;
+	readonly keyAt?: string;
 }
 
-function commandsOf(actions: NotebookModule["NotebookActions"], stages: Stages): Command[] {
+interface Parts {
+	readonly actions: NotebookModule["NotebookActions"];
+	readonly stages: Stages;
+	readonly runs: ActiveRuns;
+}
+
+function commandsOf({ actions, stages, runs }: Parts): Command[] {
 	const stage: Command = {
 		id: "stage",
 		label: "Agent: Open the Stage",
@@ -63,18 +72,20 @@ function commandsOf(actions: NotebookModule["NotebookActions"], stages: Stages):
 			key: "/",
 		},
 		...(stages.isPossible ? [stage] : []),
+		{
+			id: "answer",
+			label: "Agent: Go to the Next Question",
+			run: runs.goToNext,
+			suits: () => runs.waiting > 0,
+			key: ANSWER_KEY,
+			keyAt: "body",
+		},
 		{ id: "stop", label: "Agent: Stop All Runs", run: () => window.dispatchEvent(new Event(STOP_ALL)) },
 	];
 }
 
-export function addCommands(
-	app: App,
-	tracker: Tracker,
-	palette: Palette | null,
-	actions: NotebookModule["NotebookActions"],
-	stages: Stages,
-): void {
-	for (const row of commandsOf(actions, stages)) {
+export function addCommands(app: App, tracker: Tracker, palette: Palette | null, parts: Parts): void {
+	for (const row of commandsOf(parts)) {
 		const { id, label, run, suits = () => true, inserts, rank, selector = CODE_CELL, key } = row;
 		const command = `agent-nb:${id}`;
 		const panel = (): NotebookPanel | null => {
@@ -90,7 +101,7 @@ export function addCommands(
 		app.commands.addCommand(command, { label, isEnabled: () => panel() !== null, isVisible, execute });
 		palette?.addItem({ command, category: CATEGORY });
 		if (rank) app.contextMenu?.addItem({ command, selector, rank });
-		if (key) app.commands.addKeyBinding({ command, keys: [key], selector: SELECTED });
+		if (key) app.commands.addKeyBinding({ command, keys: [key], selector: row.keyAt ?? SELECTED });
 	}
 }
 

@@ -13,7 +13,7 @@ import { markOff } from "./off.ts";
 import { CELLS, createPreferences, type SettingRegistry } from "./preferences.ts";
 import { addProse, type EditorExtensions } from "./prose.ts";
 import { createStages } from "./stages.ts";
-import { createStatus, type StatusBar } from "./status.ts";
+import { createActiveRuns, type StatusBar } from "./waiting.ts";
 
 const NAME = "agent-nb";
 
@@ -38,17 +38,18 @@ async function plugins(): Promise<object[]> {
 			bar: StatusBar | null,
 			registry: SettingRegistry | null,
 		): void {
-			const setRuns = bar ? createStatus(bar, lumino) : () => {};
 			const stages = createStages(app, tracker, lumino, createPreferences(registry));
+			const runs = createActiveRuns(app, tracker, stages);
+			if (bar) runs.addTo(bar, lumino);
 			const cells = createNotebookCells(tracker, NotebookActions);
 			const value = Object.freeze({
 				...createLab(app, tracker, NotebookActions, stages),
 				...cells,
-				setRuns,
+				setRuns: runs.setRuns,
 			});
 			Object.defineProperty(window, LAB, { value });
 			markOff(app, tracker);
-			addCommands(app, tracker, palette, NotebookActions, stages);
+			addCommands(app, tracker, palette, { actions: NotebookActions, stages, runs });
 			addFixButtons(tracker, NotebookActions);
 			const sheet = new CSSStyleSheet();
 			sheet.replaceSync(styles);

@@ -54,6 +54,16 @@ export interface RunOutput {
 	readonly key: string;
 }
 
+/** A run that waits for an answer. */
+export interface WaitingRun {
+	readonly key: string;
+	/** The context of its notebook. */
+	readonly notebook: object | null;
+	hasFocus(): boolean;
+	/** Moves the focus to the card of its first question, once that is on the page. */
+	answer(): void;
+}
+
 /** The panel beside a notebook that shows one of its runs. */
 export interface Stage {
 	/** The key of the run that it shows. */
@@ -109,6 +119,6 @@ export interface Lab extends NotebookCells {
 	stage(notebook: object | null): Stage | null;
 	/** Shows a run on the stage. Without a press it opens the stage, unless the user has closed it. */
 	show(place: RunOutput, press: UIEvent | null): boolean;
-	/** Shows the number of active runs of a kernel in the status bar. Any object can represent the kernel. */
-	setRuns(kernel: object, count: number): void;
+	/** Shows the active runs of a kernel in the status bar. Any object can represent the kernel. */
+	setRuns(kernel: object, count: number, waiting: readonly WaitingRun[]): void;
 }

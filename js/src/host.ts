@@ -12,6 +12,7 @@ import { guardSavedPages, keepFarFramesOut } from "./far-frames.ts";
 import { showWhole, watchScrolling } from "./into-view.ts";
 import { watchKeys } from "./keys.ts";
 import type { LostRun } from "./protocol.ts";
+import { questionKey } from "./questions.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
 import { Choices, copyChoices, resetRun } from "./ui.ts";
@@ -57,8 +58,10 @@ export class Host {
 	/** Number of outputs seen so far. */
 	#found = 0;
 	#isLong = false;
-	/** Number of runs in progress. */
-	#busy = 0;
+	/** The active runs, as last reported to JupyterLab. */
+	#told = "0";
+	/** The key of a run whose question takes the focus when it is on the page. */
+	#toAnswer = "";
 	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
 	gone = false;
 
@@ -132,6 +135,7 @@ export class Host {
 		this.#sight?.watch(surface);
 		// The observer does not report again what it has seen already.
 		if (this.#sight?.has(surface)) this.#tellSeen(run);
+		if (run.key === this.#toAnswer) this.#answer(run);
 	}
 
 	/** On the stage, the result is shown alone until the user asks for the transcript. */
@@ -181,7 +185,7 @@ export class Host {
 	}
 
 	#isMounted(run: RunEntry): boolean {
-		return [...this.#mounts.values()].some((mount) => mount.run === run);
+		return this.#mountsOf(run).length > 0;
 	}
 
 	#mountOn(surface: Element): [Element, Mount] | undefined {
@@ -253,11 +257,39 @@ export class Host {
 		keepFarFramesOut(this.#signal);
 	}
 
-	/** Reports the number of active runs to JupyterLab if it has changed. */
+	/** Reports the active runs to JupyterLab if they have changed. */
 	#tellBusy(): void {
-		const busy = this.gone || this.#signal?.aborted ? 0 : this.#runs.busy;
-		if (busy !== this.#busy) labExtension()?.setRuns(this, busy);
-		this.#busy = busy;
+		const { busy, waiting, notebook } = this.#runs;
+		const isOver = this.gone || this.#signal?.aborted;
+		const told = isOver ? "0" : [busy, ...waiting.map(({ key }) => key)].join(" ");
+		if (told === this.#told) return;
+		this.#told = told;
+		const runs = waiting.map((run) => ({
+			key: run.key,
+			notebook,
+			hasFocus: () => this.#mountsOf(run).some(({ surface }) => hasCard(surface)),
+			answer: () => this.#answer(run),
+		}));
+		labExtension()?.setRuns(this, isOver ? 0 : busy, isOver ? [] : runs);
+	}
+
+	#mountsOf(run: RunEntry): Mount[] {
+		return [...this.#mounts.values()].filter((mount) => mount.run === run);
+	}
+
+	/** Moves the focus to the first question of a run. While the run is on the stage, its cell is folded. */
+	#answer(run: RunEntry): void {
+		const [question] = run.questions;
+		const views = this.#mountsOf(run).filter(({ choices }) => choices.stage !== "shown");
+		this.#toAnswer = question && !views.length ? run.key : "";
+		if (!question) return;
+		for (const { choices } of views)
+			Object.assign(choices, {
+				question: questionKey(question),
+				variant: question.variant,
+				arrangement: "one",
+			});
+		run.redraw();
 	}
 
 	#onRun(run: RunEntry): void {
@@ -341,6 +373,11 @@ function outputsIn(node: Node): Iterable<Element> {
 /** The outputs on the page with the run's key. */
 function outputsOf({ key }: RunEntry): Element[] {
 	return [...document.querySelectorAll(`[${KEY}]`)].filter((output) => output.getAttribute(KEY) === key);
+}
+
+/** Whether the focus is in the card of a question. */
+function hasCard({ shadowRoot }: Element): boolean {
+	return Boolean(shadowRoot?.activeElement?.closest(".anb-card.ask"));
 }
 
 /** Whether an output is no longer on the page. A widget view may be filled before it is attached. */

@@ -6,6 +6,8 @@
 
 /** Without it, Lumino treats a key as a notebook shortcut. */
 const KEEP = "data-lm-suppress-shortcuts";
+/** Goes to a question, from anywhere. Unused by JupyterLab and browsers, and types nothing. */
+export const ANSWER_KEY = "F8";
 /** On an element: the letters it handles while it has the focus, as shown on its buttons, and perhaps Ctrl+Enter. */
 export const LETTERS = "data-letters";
 /** Fields in which a letter is text, or chooses an entry. */

@@ -12,7 +12,7 @@ export interface Question {
 }
 
 /** The open questions of all variants, oldest first. */
-export function questionsOf(variants: readonly Variant[]): Question[] {
+export function questionsOf(variants: readonly Pick<Variant, "number" | "state">[]): Question[] {
 	const open = variants.filter(({ state }) => state.busy);
 	const questions = open.flatMap(({ number, state }) =>
 		state.rows.flatMap((row) =>

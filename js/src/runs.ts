@@ -15,6 +15,7 @@ import {
 	type ReadyMessage,
 	type Send,
 } from "./protocol.ts";
+import { type Question, questionsOf } from "./questions.ts";
 import { EMPTY, type VariantState } from "./state.ts";
 import { Tape } from "./tape.ts";
 
@@ -103,6 +104,11 @@ export class RunEntry {
 	/** Whether a kernel has answered for this run. */
 	get greeted(): boolean {
 		return this.#greeted !== null;
+	}
+
+	/** Its open questions, oldest first. */
+	get questions(): Question[] {
+		return questionsOf([...(this.state?.variants ?? [])].map(([number, state]) => ({ number, state })));
 	}
 
 	get busy(): boolean {
@@ -360,6 +366,11 @@ export class Runs {
 	/** Number of active runs. */
 	get busy(): number {
 		return [...this.#byKey.values()].filter((run) => run.busy).length;
+	}
+
+	/** The runs with open questions. */
+	get waiting(): RunEntry[] {
+		return [...this.#byKey.values()].filter((run) => run.questions.length > 0);
 	}
 
 	stop(): void {

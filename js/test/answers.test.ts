@@ -112,6 +112,7 @@ test.each([
 		kernel.batch(1, script(started, turn, ...asks("a")));
 		await soon();
 		expect(find(".anb-acts .primary").getAttribute("aria-disabled")).toBe("true");
+		expect(find(".anb-acts .primary").title).toBe("The card has just appeared or moved.");
 		press();
 		expect(answers()).toEqual([]);
 		await later(() => expect(shadow().textContent).toContain("that press did not count"));

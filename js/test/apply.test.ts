@@ -65,6 +65,7 @@ test("runs what was shown after a press that counts, and is undone", async () =>
 	await still();
 	press("Apply");
 	expect(toast()).toBe("Scroll to the end first, or press Show all.");
+	expect(named("Apply")!.title).toBe(toast());
 	expect(kernel.commands("apply")).toHaveLength(1);
 	below.mockRestore();
 	await vi.waitFor(() => expect(named("Apply")!.hasAttribute("aria-disabled")).toBe(false), {

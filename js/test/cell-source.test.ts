@@ -129,8 +129,8 @@ describe("in JupyterLab", () => {
 		const addCommand = (id: string, command: never) => commands.set(id, command);
 		const app = { commands: { addCommand, addKeyBinding() {} } };
 		const actions = { runCells: vi.fn() };
-		const stages = { get: () => null };
-		addCommands(app as never, { currentWidget: panel } as never, null, actions as never, stages as never);
+		const parts = { actions, stages: { get: () => null }, runs: { waiting: 0 } };
+		addCommands(app as never, { currentWidget: panel } as never, null, parts as never);
 		const press = (id: string) => commands.get(`agent-nb:${id}`)?.execute();
 		const enabled = [...commands].flatMap(([id, command]) => (command.isEnabled() ? id.slice(9) : []));
 		const sources = () =>

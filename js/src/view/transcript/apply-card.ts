@@ -1,10 +1,10 @@
 // Apply: a card with all code of a run in a branch, which the user lets run in the session, and then what it set.
 
-import { h, listen, moveFocus, setAttribute, setChildren, withCode } from "../../dom.ts";
+import { h, listen, moveFocus, setChildren, withCode } from "../../dom.ts";
 import { printable } from "../../printable.ts";
 import type { Context } from "../context.ts";
 import { createArguments, showAllLabel } from "./arguments.ts";
-import { createGate } from "./gate.ts";
+import { createGate, drawGated } from "./gate.ts";
 
 /** The kernel's answer: what the card shows. */
 interface Offer {
@@ -119,7 +119,7 @@ function createCard(context: Context, { code, problem, question, applied }: Offe
 	function draw(still: boolean): void {
 		all.hidden = draft.seen;
 		acts.classList.toggle("waits", !still);
-		setAttribute(apply, "aria-disabled", still && draft.seen ? null : "true");
+		drawGated(apply, still, draft.seen);
 	}
 
 	function showAll(): void {

@@ -4,6 +4,7 @@ import { h, listen, setAttribute, setText, showText } from "../../dom.ts";
 import { type AnswerDraft, canEdit, isQuestion } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
 import { showAllLabel } from "./arguments.ts";
+import { drawGated } from "./gate.ts";
 
 export type Action =
 	| "approve"
@@ -63,10 +64,8 @@ export function createAnswer(act: Act, signal: AbortSignal) {
 		/** Enables the buttons: none before the card has settled, and no approval before its end was in view. */
 		setReady(still: boolean, seen: boolean) {
 			element.classList.toggle("waits", !still);
-			for (const { action, element } of buttons) {
-				const ready = action === "all" || (still && (seen || action === "deny"));
-				setAttribute(element, "aria-disabled", ready ? null : "true");
-			}
+			for (const { action, element } of buttons)
+				if (action !== "all") drawGated(element, still, seen || action === "deny");
 		},
 		offers: (action: Action): boolean =>
 			buttons.some((button) => button.action === action && !button.element.hidden),

@@ -2,7 +2,7 @@
 
 import { h, hasFocus, icon, listen, moveFocus, setText, withCode } from "../../dom.ts";
 import { changedNames } from "../../json.ts";
-import { LETTERS } from "../../keys.ts";
+import { ANSWER_KEY, LETTERS } from "../../keys.ts";
 import { printable } from "../../printable.ts";
 import {
 	AnswerDraft,
@@ -22,7 +22,6 @@ import { type Action, actionFor, createAnswer, isTyped } from "./approval-answer
 import { createArguments, createChange } from "./arguments.ts";
 import { createForm, type Form } from "./form.ts";
 import { createGate, scrollToCard } from "./gate.ts";
-import { ANSWER_KEY } from "./reminder.ts";
 import { createTrial } from "./trial.ts";
 
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */

@@ -1,11 +1,15 @@
 // The gate of every card that lets code run: a press counts once the card is at rest and the whole call was in view.
 
+import { setAttribute } from "../../dom.ts";
 import type { Context } from "../context.ts";
 
 /** Milliseconds that a card must not have moved before a press on it counts. */
 const STILL_FOR = 500;
 /** Poll interval for its position in milliseconds; each press checks too. */
 const LOOK_EVERY = 100;
+
+const MOVED = "The card has just appeared or moved.";
+const UNSEEN = "Scroll to the end first, or press Show all.";
 
 interface Gated {
 	readonly card: HTMLElement;
@@ -50,10 +54,17 @@ export function createGate({ signal, notify }: Context, { card, call, answers, d
 			const still = stillness.check(byKey);
 			const passes = still && (draft().seen || isRefusal);
 			if (!still) notify("The card had just appeared or moved, so that press did not count.");
-			else if (!passes) notify("Scroll to the end first, or press Show all.");
+			else if (!passes) notify(UNSEEN);
 			return passes;
 		},
 	};
+}
+
+/** Enables a button, or says in its tooltip, which is also its description, why it is dim. */
+export function drawGated(button: HTMLElement, still: boolean, seen: boolean): void {
+	const why = !still ? MOVED : !seen ? UNSEEN : null;
+	setAttribute(button, "aria-disabled", why && "true");
+	setAttribute(button, "title", why);
 }
 
 /** Scrolls to the card without taking the focus: the user may be typing elsewhere. */

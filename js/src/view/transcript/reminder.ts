@@ -1,6 +1,8 @@
 // Brings the user to a question: by a key from anywhere on the page, and by a notification while the page is hidden, if
 // the user has already allowed them.
 
+import { labExtension } from "../../cells.ts";
+import { ANSWER_KEY } from "../../keys.ts";
 import { printable } from "../../printable.ts";
 import { type Question, questionKey, questionsOf } from "../../questions.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
@@ -28,10 +30,10 @@ export function createReminder({ choices, signal }: Context) {
 	};
 }
 
-/** Unused by JupyterLab and browsers, and types nothing. */
-export const ANSWER_KEY = "F8";
-
-/** Focuses the first question, or from its card the next one. Without a further question, other runs get the key. */
+/**
+ * Focuses the first question, or from its card the next one. Without a further question, other runs get the key: those of all
+ * notebooks in turn, if JupyterLab's extension is there.
+ */
 export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
 	const { choices, signal } = context;
 	let questions: readonly Question[] = [];
@@ -41,7 +43,7 @@ export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot
 		if (event.key !== ANSWER_KEY || !plain || event.defaultPrevented) return;
 		const card = frame.querySelector<HTMLElement>(".anb-card.ask:focus-within");
 		const at = questions.findIndex((question) => questionKey(question) === card?.dataset.question);
-		const next = questions[(at + 1) % questions.length];
+		const next = labExtension() ? at >= 0 && questions[at + 1] : questions[(at + 1) % questions.length];
 		if (!next || next === questions[at] || !mayAnswer()) return;
 		event.preventDefault();
 		choices.question = questionKey(next);

@@ -1,0 +1,42 @@
+// Runs that wait for an answer, in several notebooks.
+
+import { expect, test } from "vitest";
+import type { Stages } from "../lab/cells.ts";
+import type { App, Tracker, WidgetModule } from "../lab/jupyter.ts";
+import { createActiveRuns } from "../lab/waiting.ts";
+
+test("the status bar says how many runs wait, and leads to one after the other in all notebooks", async () => {
+	let focus = "";
+	const waiting = (key: string) => ({
+		...{ key, notebook: null, hasFocus: () => focus === key },
+		answer() {
+			focus = key;
+		},
+	});
+	const runs = createActiveRuns({} as App, { find: () => undefined } as unknown as Tracker, {} as Stages);
+	class Widget {
+		readonly node = document.body.appendChild(document.createElement("div"));
+		setHidden(hidden: boolean): void {
+			this.node.hidden = hidden;
+		}
+	}
+	runs.addTo({ registerStatusItem: () => {} }, { Widget } as unknown as WidgetModule);
+	const button = document.querySelector("button")!;
+	const says = (): [string, boolean] => [button.textContent, button.disabled];
+	const [one, two] = [{}, {}];
+	runs.setRuns(one, 3, []);
+	expect(says()).toEqual(["3 agent runs", true]);
+	runs.setRuns(one, 3, [waiting("a"), waiting("b")]);
+	runs.setRuns(two, 1, [waiting("c")]);
+	expect(says()).toEqual(["3 agent runs wait for you", false]);
+	const visited: string[] = [];
+	for (let turn = 0; turn < 4; turn++) {
+		await runs.goToNext();
+		visited.push(focus);
+	}
+	expect(visited).toEqual(["a", "b", "c", "a"]);
+	runs.setRuns(one, 0, []);
+	expect(says()).toEqual(["1 agent run waits for you", false]);
+	runs.setRuns(two, 0, []);
+	expect(button.parentElement!.hidden).toBe(true);
+});
