@@ -37,9 +37,16 @@ function stepsTo(element: Element): PathStep[] {
 	return steps;
 }
 
+function report(): void {
+	if (!at?.isConnected) return;
+	const { x, y, width, height } = at.getBoundingClientRect();
+	port.postMessage({ steps: stepsTo(at), box: [x, y, width, height] } satisfies ElementMatch);
+}
+
 port.onmessage = ({ data }: MessageEvent<ElementQuery>) => {
 	const element = find(data) ?? at ?? document.body;
 	at = element === document.documentElement ? document.body : (element.closest("svg") ?? element);
-	const { x, y, width, height } = at.getBoundingClientRect();
-	port.postMessage({ steps: stepsTo(at), box: [x, y, width, height] } satisfies ElementMatch);
+	report();
 };
+addEventListener("scroll", report, { capture: true, passive: true });
+addEventListener("resize", report);

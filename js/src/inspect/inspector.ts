@@ -26,48 +26,71 @@ const PATIENCE = 500;
 function createInspector(context: Context, preview: Preview) {
 	const outline = createOutline(preview);
 	const help = { class: "anb-inspect", tabindex: 0, role: "application", "aria-label": HELP, hidden: true };
-	const element = h("div", help, outline.element);
+	const element = h("div", help);
 	const finder = createFinder(preview, (match, moved) => {
 		outline.show(match);
 		if (moved) context.announce(nameOf(match));
 	});
-	preview.element.append(element);
+	preview.element.append(element, outline.element);
+	outline.follow(context.signal);
 	const frame = element.closest<HTMLElement>(".anb-frame");
 
-	function toggle(on: boolean): void {
+	/** With `keeps`, the outline stays, until `clear`. */
+	function toggle(on: boolean, keeps = false): void {
 		if (element.hidden === !on) return;
 		const hadFocus = hasFocus(element);
 		element.hidden = !on;
-		if (hadFocus) moveFocus(frame?.querySelector<HTMLElement>(".anb-point"));
-		outline.show(null);
-		finder.forget();
+		if (hadFocus && frame) moveFocus(afterPointing(frame));
+		if (!keeps) clear();
 		if (on) element.focus({ preventScroll: true });
 		context.redraw();
 	}
 
-	/** Works anywhere in the widget, such as in the field of a note. */
-	function leave(event: KeyboardEvent): void {
-		if (event.key !== "Escape" || element.hidden || event.defaultPrevented) return;
-		event.preventDefault();
-		toggle(false);
+	function clear(): void {
+		outline.show(null);
+		finder.forget();
 	}
 
 	function choose(event: MouseEvent | KeyboardEvent): void {
 		if (!event.isTrusted || !finder.match) return;
 		select(context, finder.match, event.shiftKey);
-		if (!event.shiftKey) toggle(false);
+		if (!event.shiftKey) toggle(false, true);
 	}
 
-	listen(element, "pointerleave", context.signal, () => outline.show(null));
+	listen(element, "pointerleave", context.signal, () => element.hidden || outline.show(null));
 	listen(element, "click", context.signal, choose);
 	listenForMoves(context, element, preview, finder.ask, choose);
-	if (frame) listen(frame, "keydown", context.signal, leave);
+	if (frame) listenForEscape(context, frame, element, toggle);
 	return {
 		get on() {
 			return !element.hidden;
 		},
 		toggle,
+		/** Removes the outline of an element without a note, or of a page that has been loaded again. */
+		update(): void {
+			if (element.hidden && (!context.choices.ask.notes.length || outline.isStale())) clear();
+		},
 	};
+}
+
+/** The button, or the field where the stage has it in its bar. */
+function afterPointing(frame: HTMLElement): HTMLElement | null {
+	const button = frame.querySelector<HTMLElement>(".anb-point");
+	return button?.checkVisibility() ? button : frame.querySelector<HTMLElement>(".anb-askrow .anb-field");
+}
+
+/** Works anywhere in the widget, such as in the field of a note. */
+function listenForEscape(
+	{ signal }: Context,
+	frame: HTMLElement,
+	layer: HTMLElement,
+	toggle: (on: boolean) => void,
+): void {
+	listen(frame, "keydown", signal, (event) => {
+		if (event.key !== "Escape" || layer.hidden || event.defaultPrevented) return;
+		event.preventDefault();
+		toggle(false);
+	});
 }
 
 /** Translates pointer, wheel and key events to queries. */
@@ -104,10 +127,10 @@ function createFinder(preview: Preview, show: (match: ElementMatch, moved: boole
 		port?.close();
 		port = channel.port1;
 		port.onmessage = ({ data }: MessageEvent<unknown>) => {
-			if (!pending) return;
+			const moved = pending > 0 && last !== null && "move" in last;
 			pending = 0;
 			match = readMatch(data);
-			if (match) show(match, last !== null && "move" in last);
+			if (match) show(match, moved);
 			if (next) ask(next);
 		};
 		preview.run(inside, { port: channel.port2 });
@@ -140,9 +163,9 @@ function createFinder(preview: Preview, show: (match: ElementMatch, moved: boole
 
 /** The frame of the page and its scale on screen. */
 function frameOf(preview: Preview) {
-	const frame = [...preview.element.querySelectorAll("iframe")].at(-1);
+	const frame = [...preview.element.querySelectorAll("iframe")].at(-1) ?? null;
 	const box = frame?.getBoundingClientRect() ?? new DOMRect();
-	return { box, scale: box.width / (frame?.offsetWidth || 1) || 1 };
+	return { frame, box, scale: box.width / (frame?.offsetWidth || 1) || 1 };
 }
 
 function pointIn(preview: Preview, event: PointerEvent): ElementQuery {
@@ -153,22 +176,34 @@ function pointIn(preview: Preview, event: PointerEvent): ElementQuery {
 function createOutline(preview: Preview) {
 	const name = h("span");
 	const element = h("div", { class: "anb-outline", "aria-hidden": "true", hidden: true }, name);
+	let shown: { match: ElementMatch; frame: Element | null } | null = null;
+
+	function show(match: ElementMatch | null): void {
+		element.hidden = match === null;
+		shown = null;
+		if (!match) return;
+		const { frame, box, scale } = frameOf(preview);
+		const around = preview.element.getBoundingClientRect();
+		const [x, y, width, height] = match.box.map((length) => length * scale) as unknown as ElementMatch["box"];
+		const top = box.top - around.top + y;
+		const left = box.left - around.left + x;
+		Object.assign(element.style, { left: `${left}px`, top: `${top}px` });
+		Object.assign(element.style, { width: `${width}px`, height: `${height}px` });
+		element.classList.toggle("low", top < 22);
+		setText(name, nameOf(match));
+		shown = { match, frame };
+	}
+
 	return {
 		element,
-		show(match: ElementMatch | null) {
-			element.hidden = match === null;
-			if (!match) return;
-			const { box, scale } = frameOf(preview);
-			const around = preview.element.getBoundingClientRect();
-			const [x, y, width, height] = match.box.map(
-				(length) => length * scale,
-			) as unknown as ElementMatch["box"];
-			const top = box.top - around.top + y;
-			const left = box.left - around.left + x;
-			Object.assign(element.style, { left: `${left}px`, top: `${top}px` });
-			Object.assign(element.style, { width: `${width}px`, height: `${height}px` });
-			element.classList.toggle("low", top < 22);
-			setText(name, nameOf(match));
+		show,
+		/** Whether the outline is of a frame that has been replaced. */
+		isStale: () => shown !== null && shown.frame !== frameOf(preview).frame,
+		/** Keeps its place when the scale of the page changes. */
+		follow(signal: AbortSignal) {
+			const observer = new ResizeObserver(() => shown && show(shown.match));
+			observer.observe(preview.element);
+			signal.addEventListener("abort", () => observer.disconnect());
 		},
 	};
 }
@@ -270,6 +305,7 @@ export function createInspectButton(context: Context, preview: Preview) {
 			element.hidden = choices.tab !== "preview";
 			element.toggleAttribute("disabled", !can);
 			if (!can) inspector?.toggle(false);
+			inspector?.update();
 			setAttribute(element, "aria-pressed", String(inspector?.on ?? false));
 		},
 	};

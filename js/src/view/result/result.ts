@@ -142,7 +142,10 @@ function createTools(context: Context, preview: { reload(): void }, inspect: HTM
 	});
 	scheme.classList.add("anb-scheme");
 	const rule = h("span", { class: "v" });
-	const reload = iconButton(context, "retry", "Reload preview", () => preview.reload());
+	const reload = iconButton(context, "retry", "Reload preview", () => {
+		preview.reload();
+		context.redraw();
+	});
 	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
 	const open = iconButton(context, "open", "Open in new tab", () => openInTab(context));
 
