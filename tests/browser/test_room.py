@@ -57,6 +57,20 @@ def test_bottom_edge_sets_the_height_and_remembers_it(stage: Stage):
     assert height(stage) == before
 
 
+@pytest.mark.parametrize("width", [900, pytest.param(440, marks=pytest.mark.wide), 320])
+def test_neither_the_name_nor_the_tab_of_files_is_cut(stage: Stage, width: int):
+    asked = {"call_id": "call-1", "name": "run", "title": "run it", "args": {"code": "1"}}
+    stage.play(wrote("index.html", PAGE), name="landing_page_for_a_bakery_2")
+    stage.page.evaluate(f"document.querySelector('#cell').style.width = '{width}px'")
+    stage.more(event("tool_started", call_id="call-1", name="run", title="run it"))
+    stage.more(event("approval_requested", **asked))
+    whole = "node => node.scrollWidth <= node.clientWidth && node.checkVisibility()"
+    assert stage.widget.locator(".anb-status .name").evaluate(whole)
+    stage.page.set_viewport_size({"width": 1000, "height": 1400})
+    stage.widget.get_by_role("tab", name="Files").click(timeout=5_000)
+    stage.widget.get_by_role("button", name="Save index.html").wait_for()
+
+
 def is_full(stage: Stage) -> bool:
     return bool(stage.page.evaluate("document.fullscreenElement !== null"))
 
