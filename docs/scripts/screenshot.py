@@ -193,7 +193,7 @@ def take_stage(page: Page, lab: Lab) -> None:
     page.set_viewport_size({"width": 1240, "height": 700})
     blue = "%%agent hero_2 --from hero\nMake it blue."
     open_cells(page, lab, "stage", "%config AgentMagics.stage = True", HERO, blue)
-    expect(page.locator(".agent-nb-stage .anb-status .phase")).to_contain_text("done", timeout=90_000)
+    expect(page.locator(".agent-nb-stage .run")).to_contain_text("done", timeout=90_000)
     wait_for_kernel(page)
     page.wait_for_timeout(2500)
     save(page.screenshot(), "stage")
