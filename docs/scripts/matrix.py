@@ -43,7 +43,17 @@ INTRODUCTION = (
     "`make test-matrix` runs the tests of cells in a real kernel, of the providers' contract, of images and of tools",
     "in each of these environments, and writes this page. `make test` runs every test in one environment.",
 )
-SHOWN = ("ipython", "ipywidgets", "anywidget", "openai", "anthropic", "google-genai", "httpx2", "pillow")
+SHOWN = (
+    "ipython",
+    "ipywidgets",
+    "anywidget",
+    "openai",
+    "anthropic",
+    "google-genai",
+    "httpx2",
+    "pillow",
+    "mcp",
+)
 COLAB_PINS = (
     "ipython==7.34.0",
     "ipywidgets==7.7.1",
@@ -168,7 +178,7 @@ def pins(row: Row) -> Iterable[str]:
         case "lowest":
             return lowest_versions()
         case "older SDKs":
-            return [f"{package}<{lowest}" for package, lowest in SDKS.items()]
+            return ["mcp<2", *(f"{package}<{lowest}" for package, lowest in SDKS.items())]
         case "Colab":
             return COLAB_PINS
 
@@ -176,7 +186,7 @@ def pins(row: Row) -> Iterable[str]:
 def lowest_versions() -> list[str]:
     """The lower bounds of our dependencies, as constraints."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    requirements = [Requirement(text) for text in project["dependencies"]]
+    requirements = map(Requirement, (*project["dependencies"], *project["optional-dependencies"]["mcp"]))
     here = [each for each in requirements if each.marker is None or each.marker.evaluate()]
     bounds = [(each.name, bound) for each in here for bound in each.specifier if bound.operator == ">="]
     exact = [

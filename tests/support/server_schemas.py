@@ -5,8 +5,9 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from mcp.server.mcpserver import MCPServer
 from pydantic import BaseModel, Field
+
+from tests.support.mcp_servers.good import MCPServer
 
 Json = dict[str, Any]
 _ZOD = "http://json-schema.org/draft-07/schema#"
@@ -228,5 +229,7 @@ _ARGUMENTS: dict[str, Json] = {
 async def server_schemas() -> dict[str, tuple[Json, Json]]:
     """The schemas by the name of their tool, each with arguments."""
     listed = await _server().list_tools()
-    written = {tool.name: (tool.input_schema, _ARGUMENTS[tool.name]) for tool in listed}
+    written = {
+        tool.name: (tool.model_dump(by_alias=True)["inputSchema"], _ARGUMENTS[tool.name]) for tool in listed
+    }
     return {**BY_HAND, **written}

@@ -7,23 +7,15 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
-from typing import Any, Self
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Self
 
 import anyio
-import httpx2
-import mcp_types
-from mcp import Client, MCPError
 from mcp.client.stdio import get_default_environment
-from mcp.client.streamable_http import streamable_http_client
-from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
-from mcp_types.methods import validate_server_result
-from mcp_types.version import LATEST_HANDSHAKE_VERSION
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from agent_nb._base import program
-from agent_nb._base.constants import VERSION
 from agent_nb._base.log import Masking
 from agent_nb._base.program import GRACE, Program, ProgramError
 from agent_nb._base.secrets import safe_text
@@ -31,6 +23,15 @@ from agent_nb._base.text import printable_line
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.tools.mcp.server_config import ServerConfig
+
+if TYPE_CHECKING or find_spec("mcp_types"):  # new in version 2
+    from agent_nb.tools.mcp import sdk_2 as sdk
+else:
+    from agent_nb.tools.mcp import sdk_1 as sdk
+
+if TYPE_CHECKING:
+    import mcp_types
+    from mcp.shared.dispatcher import ProgressFnT
 
 MAX_ANSWER = 32_000_000
 MAX_UNASKED = 5_000
@@ -40,9 +41,6 @@ MAX_TOOLS = 500
 _RELIST_LIMIT = 5.0
 _RELIST_PAUSE = 0.2
 """Seconds between requests for the tool list, which a server may change often."""
-_ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
-    mcp_types.CallToolResult | mcp_types.InputRequiredResult
-)
 _ANY: Json = {"type": "object", "additionalProperties": True}
 
 
@@ -68,26 +66,26 @@ async def _write(server: Program, messages: Any, to_session: Any) -> None:
 
 def _parsed(line: bytes) -> SessionMessage | Exception:
     try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        return sdk.parsed(line)
     except ValueError as error:
         return error
 
 
 for _name in ("mcp", "client"):  # "client" is also a logger of the `mcp` package
     logging.getLogger(_name).addHandler(logging.NullHandler())  # else warnings appear in the notebook
-for _name in ("client", "httpx2", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher"):
-    logging.getLogger(_name).addFilter(Masking())  # they log URLs, which may contain a token
+for _name in sdk.LOGGERS:
+    logging.getLogger(_name).addFilter(Masking())
 
 
-async def _limit_length(response: httpx2.Response) -> None:
+async def _limit_length(response: sdk.httpx.Response) -> None:
     """Limit the size of an answer, which the `mcp` package would read whole."""
     if "event-stream" not in response.headers.get("content-type", ""):
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        assert isinstance(response.stream, sdk.httpx.AsyncByteStream)
         response.stream = _LimitedStream(response.stream)
 
 
-class _LimitedStream(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+class _LimitedStream(sdk.httpx.AsyncByteStream):
+    def __init__(self, stream: sdk.httpx.AsyncByteStream) -> None:
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -109,7 +107,7 @@ class ConnectionLostError(AgentError):
 class Connection:
     def __init__(self, config: ServerConfig) -> None:
         self._config = config
-        self._client: Client | None = None
+        self._client: sdk.Client | None = None
         self._program: Program | None = None
         """The process of a server that was started by its command."""
         self._reading: asyncio.Task[None] | None = None
@@ -157,26 +155,21 @@ class Connection:
         """Wait for a new tool list, at most `_RELIST_LIMIT` seconds."""
         await asyncio.wait({self.list_again()}, timeout=_RELIST_LIMIT)
 
-    async def call(self, name: str, args: dict[str, Any], progress: ProgressFnT) -> mcp_types.CallToolResult:
+    async def call(
+        self, name: str, args: dict[str, Any], progress: "ProgressFnT"
+    ) -> "mcp_types.CallToolResult":
         """Call a tool. Cancellation is forwarded to the server and leaves the connection open."""
         if self._client is None or not self.is_open:
             raise ConnectionLostError(self.problem or "It has ended.")
-        # Not `call_tool`, which imports `jsonschema` to validate the answer; that can take seconds.
-        params = mcp_types.CallToolRequestParams(name=name, arguments=args)
         try:
-            result = await self._client.session.send_request(
-                mcp_types.CallToolRequest(params=params), _ANSWER, progress_callback=progress
-            )
-        except MCPError as error:
+            return await self._client.call(name, args, progress)
+        except sdk.MCPError as error:
             if _is_closed(error) or not self.is_open:
                 await self.close()
                 raise ConnectionLostError(self.problem or "It ended during the call.") from None
             raise
         finally:
             self._unasked = 0
-        if isinstance(result, mcp_types.InputRequiredResult):
-            raise AgentError("It asks the user for input, which is not supported.")
-        return result
 
     async def close(self) -> None:
         self._stop.set()
@@ -205,14 +198,10 @@ class Connection:
         stopping.add_done_callback(lambda _: opening and not self._opened.done() and opening.cancel())
         try:
             async with contextlib.AsyncExitStack() as stack:
-                client = Client(
-                    self._repair.over(self._transport(stack)),
-                    message_handler=self._on_message,
-                    client_info=mcp_types.Implementation(name="agent_nb", version=VERSION),
-                    cache=None,
+                transport = self._repair.over(self._transport(stack))
+                client = self._client = await stack.enter_async_context(
+                    sdk.connected(transport, self._on_message)
                 )
-                await stack.enter_async_context(client)
-                self._client = client
                 await self._list(client)
                 if not self._opened.done():
                     self._opened.set_result(None)
@@ -234,35 +223,38 @@ class Connection:
         if self._unasked > MAX_UNASKED and not self._stop.is_set():
             self.problem = f"It sent more than {MAX_UNASKED:,} unsolicited messages."
             self._stop.set()
-        if isinstance(message, mcp_types.ToolListChangedNotification):
+        if isinstance(message, AgentError):  # from `_LimitedStream`; version 1 does not fail the call itself
+            self.problem = str(message)
+            self._stop.set()
+        if getattr(_content(message), "method", "") == "notifications/tools/list_changed":
             self.list_again()
 
-    async def _check_session(self, response: httpx2.Response) -> None:
+    async def _check_session(self, response: sdk.httpx.Response) -> None:
         """Detect a lost session: a server that has restarted answers every request with 404."""
         has_session = "mcp-session-id" in response.request.headers
         if response.status_code == 404 and has_session and not self._stop.is_set():
             self.problem = "It has ended the session."
             self._stop.set()
 
-    async def _list(self, client: Client) -> None:
+    async def _list(self, client: sdk.Client) -> None:
         self._repair.notes.clear()
         if (listing := await _list(client)) != self.listing:
             self.listing = listing
         self.notes = tuple(self._repair.notes)
 
     def _version(self) -> str:
-        return self._client.protocol_version if self._client else LATEST_HANDSHAKE_VERSION
+        return self._client.version if self._client else ""
 
     def _transport(self, stack: contextlib.AsyncExitStack) -> Any:
         expanded = self._config.expanded()
         if expanded.url:
-            http = httpx2.AsyncClient(
+            http = sdk.httpx.AsyncClient(
                 headers=dict(expanded.headers),
-                timeout=httpx2.Timeout(30.0, read=self._config.timeout + 30),
+                timeout=sdk.httpx.Timeout(30.0, read=self._config.timeout + 30),
                 event_hooks={"response": [_limit_length, self._check_session]},
             )
             stack.push_async_callback(http.aclose)
-            return streamable_http_client(expanded.url, http_client=http)
+            return sdk.streamable_http_client(expanded.url, http_client=http)
         return self._started(expanded)
 
     @contextlib.asynccontextmanager
@@ -292,23 +284,27 @@ class Connection:
             await asyncio.wait((reading, writing), timeout=program.GRACE)
 
 
-async def _list(client: Client) -> tuple[mcp_types.Tool, ...]:
-    if client.server_capabilities.tools is None:
+async def _list(client: sdk.Client) -> "tuple[mcp_types.Tool, ...]":
+    if not client.has_tools:
         return ()
     tools: list[mcp_types.Tool] = []
     cursor = None
     for _ in range(MAX_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tools += page.tools
-        cursor = page.next_cursor
+        page, cursor = await client.list_tools(cursor)
+        tools += page
         if not cursor or len(tools) >= MAX_TOOLS:
             break
     return tuple(tools[:MAX_TOOLS])
 
 
-def _is_closed(error: MCPError) -> bool:
+def _content(message: Any) -> Any:
+    """What version 1 of the package wraps in a model of its own."""
+    return getattr(message, "root", message)
+
+
+def _is_closed(error: sdk.MCPError) -> bool:
     """Whether the connection has closed. Servers use the same code for other errors."""
-    return error.code == mcp_types.CONNECTION_CLOSED and error.message == "Connection closed"
+    return error.error.code == -32000 and error.error.message == "Connection closed"
 
 
 def describe(error: BaseException) -> str:
@@ -319,13 +315,13 @@ def describe(error: BaseException) -> str:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"]))
             text = f"It sent something that is not valid MCP: {place}: {first['msg']}"
-        case MCPError() if _is_closed(error):
+        case sdk.MCPError() if _is_closed(error):
             text = ""
-        case AgentError() | MCPError():
+        case AgentError() | sdk.MCPError():
             text = str(error)
         case asyncio.CancelledError():
             text = ""
-        case httpx2.HTTPError():
+        case sdk.httpx.HTTPError():
             text = f"It cannot be reached: {error or type(error).__name__}"
         case _:
             text = f"{type(error).__name__}: {error}".removesuffix(": ")
@@ -350,12 +346,11 @@ class ToolListRepair:
     @contextlib.asynccontextmanager
     async def over(self, transport: Any) -> AsyncIterator[Any]:
         """Wrap a transport so that its tool lists are repaired."""
-        async with transport as (receive, write):
+        async with transport as (receive, write, *_):
             yield _ServerStream(receive, self._message), write
 
     def _message(self, item: Any) -> Any:
-        response = getattr(item, "message", None)
-        result = response.result if isinstance(response, mcp_types.JSONRPCResponse) else {}
+        result = getattr(_content(getattr(item, "message", None)), "result", None) or {}
         if isinstance(result.get("tools"), list) and "content" not in result:
             entries = [self._entry(raw, result) for raw in result["tools"]]
             result["tools"] = [entry for entry in entries if entry is not None]
@@ -385,9 +380,8 @@ class ToolListRepair:
 
     def _is_valid(self, entry: Json, result: Json) -> bool:
         try:
-            validate_server_result("tools/list", self._version(), {**result, "tools": [entry]})
-            mcp_types.Tool.model_validate(entry, by_name=False)
-        except ValidationError:
+            sdk.check_tool(entry, result, self._version())
+        except ValueError:
             return False
         return True
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # importing `mcp` takes most of a second
 
     from agent_nb.tools.mcp.connection import Connection
 
+LOWEST = (1, 24)
+"""The lowest version of `mcp`, also in `pyproject.toml`: the first with `streamable_http_client`."""
 MAX_NAME = 64
 MAX_DESCRIPTION = 4_000
 MAX_SCHEMA = 50_000
@@ -420,10 +422,12 @@ def check_installed() -> None:
         )
     if importlib.util.find_spec("mcp") is None:
         raise InstallError('MCP servers need the package `mcp`: `pip install "agent-nb[mcp]"`.')
-    if importlib.util.find_spec("mcp_types") is None:  # new in version 2
+    installed = version("mcp")
+    major, minor = installed.split(".")[:2]
+    if (int(major), int(minor)) < LOWEST:
         raise InstallError(
-            f"MCP servers need `mcp` 2 or newer, and {version('mcp')} is installed, perhaps for a package that needs"
-            ' `mcp<2`, such as Jupyter AI. Use another environment: `pip install "agent-nb[mcp]"`.'
+            f"MCP servers need `mcp` {LOWEST[0]}.{LOWEST[1]} or newer, and {installed} is installed:"
+            ' `%pip install -U "agent-nb[mcp]"`, then restart the kernel.'
         )
 
 

@@ -6,16 +6,22 @@ import socket
 import sys
 from typing import Any
 
-from mcp.server.mcpserver import Context, Image, MCPServer
-from mcp_types import EmbeddedResource, TextResourceContents, ToolAnnotations
+try:
+    from mcp.server.mcpserver import Context, Image, MCPServer
+    from mcp_types import EmbeddedResource, TextResourceContents, ToolAnnotations
+except ImportError:  # version 1
+    from mcp.server.fastmcp import Context, Image
+    from mcp.server.fastmcp import FastMCP as MCPServer
+    from mcp.types import EmbeddedResource, TextResourceContents, ToolAnnotations
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 )
+IS_2 = MCPServer.__name__ == "MCPServer"
 server = MCPServer("good", log_level="CRITICAL")
 
 
-@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+@server.tool(annotations=ToolAnnotations(readOnlyHint=True))
 def add(a: int, b: int) -> int:
     """Adds two numbers."""
     return a + b
@@ -40,7 +46,10 @@ def draw() -> Image:
 def read() -> list[EmbeddedResource]:
     """Gives a resource."""
     return [
-        EmbeddedResource(resource=TextResourceContents(uri="note://1", text="a note", mime_type="text/plain"))
+        EmbeddedResource(
+            type="resource",
+            resource=TextResourceContents(uri="note://1", text="a note", mimeType="text/plain"),
+        )
     ]
 
 
@@ -82,7 +91,7 @@ def environment() -> str:
 async def learn(ctx: Context) -> str:
     """Adds a tool to the list."""
     server.add_tool(lambda: "new", name="learned", description="A new tool.")
-    await ctx.notify_tools_changed()
+    await (ctx.notify_tools_changed if IS_2 else ctx.session.send_tool_list_changed)()
     return "learned"
 
 
@@ -93,7 +102,10 @@ def main() -> Any:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     print(f"http://127.0.0.1:{port}/mcp", flush=True)
-    return server.run("streamable-http", host="127.0.0.1", port=port)
+    if IS_2:
+        return server.run("streamable-http", host="127.0.0.1", port=port)
+    server.settings.port = port
+    return server.run("streamable-http")
 
 
 if __name__ == "__main__":

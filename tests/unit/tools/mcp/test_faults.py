@@ -12,6 +12,7 @@ from agent_nb.tools.mcp import connection
 from agent_nb.tools.mcp.server import Server, on_thread
 from agent_nb.tools.mcp.server_config import server_config
 from tests.support.mcp_servers.bad_http import faulty_http
+from tests.support.mcp_servers.good import IS_2
 from tests.support.processes import ended
 from tests.unit.tools.mcp.conftest import call, faulty, until
 
@@ -219,7 +220,7 @@ async def test_what_a_server_has_started_ends_with_it(tmp_path, started):
     ("fault", "sentence"),
     [
         ("drops", "has ended during the call. It cannot be reached"),
-        ("refuses", "answered with an error. "),
+        ("refuses", "answered with an error. " if IS_2 else "It cannot be reached: Server error '500"),
         ("huge", "The response is larger than 1 MB."),
         ("hangs", "did not answer within 0.3 seconds."),
     ],

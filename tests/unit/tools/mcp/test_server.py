@@ -77,11 +77,10 @@ async def test_a_server_gets_few_variables(stdio_server):
 
 
 def test_an_older_mcp_is_named(tmp_path, monkeypatch):
-    (tmp_path / "mcp-1.30.0.dist-info").mkdir()
-    (tmp_path / "mcp-1.30.0.dist-info" / "METADATA").write_text("Name: mcp\nVersion: 1.30.0\n")
+    (tmp_path / "mcp-1.9.4.dist-info").mkdir()
+    (tmp_path / "mcp-1.9.4.dist-info" / "METADATA").write_text("Name: mcp\nVersion: 1.9.4\n")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(sys.modules, "mcp_types", None)
-    with pytest.raises(InstallError, match=r"need `mcp` 2 or newer, and 1\.30\.0 is installed"):
+    with pytest.raises(InstallError, match=r"need `mcp` 1\.24 or newer, and 1\.9\.4 is installed"):
         check_installed()
 
 
