@@ -57,6 +57,8 @@ _running: dict[int, asyncio.subprocess.Process] = {}
 """Running programs by pid."""
 _unguarded: set[int] = set()
 """Running programs without a guard: on Windows, or without a shell."""
+own_processes: set[int] = set()
+"""The pids of programs, branches and guards, which the user's code has not started. Each leads a session of its own."""
 
 
 class ProgramError(Exception):
@@ -73,6 +75,7 @@ class Program:
         """Why reading stopped before the program ended."""
         self._listening = asyncio.create_task(self._listen())
         _running[process.pid] = process
+        own_processes.update(child.pid for child in (process, guard) if child)
         if guard is None:
             _unguarded.add(process.pid)
 
@@ -163,6 +166,8 @@ class Program:
             _unguarded.discard(process.pid)
             self._listening.cancel()
             for child in (process, guard):
+                if child:
+                    own_processes.discard(child.pid)
                 if transport := getattr(child, "_transport", None):
                     transport.close()  # even if a child keeps the pipes open
 
@@ -175,11 +180,6 @@ class Program:
 def guard_command(pid: int, mark: str) -> list[str]:
     """The guard of a process group: when its stdin closes, it ends the group and the processes with this mark."""
     return ["/bin/sh", "-c", _GUARD, "guard", str(pid), str(GRACE / 10), f"{MARK}={mark}"]
-
-
-def guarded_pid(command: Sequence[str]) -> int | None:
-    """The process that this command guards, or None if it is not a guard's. Both lead a session of their own."""
-    return int(command[4]) if list(command[2:4]) == [_GUARD, "guard"] else None
 
 
 def find_program(name: str, search: str | None = None, folder: Path | None = None) -> str | None:

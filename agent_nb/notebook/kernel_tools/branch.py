@@ -29,7 +29,7 @@ from typing import Any
 
 from agent_nb._base.constants import IN_BROWSER, NAMES_TYPE
 from agent_nb._base.log import log
-from agent_nb._base.program import guard_command
+from agent_nb._base.program import guard_command, own_processes
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
@@ -70,8 +70,8 @@ _NEW_COPY = (
     "The branch had ended, so this call worked in a new copy of the notebook: what earlier calls set is gone."
 )
 
-Fork = Callable[[socket.socket, str], Awaitable[int | None]]
-"""Makes a copy that answers on a socket and marks its processes; returns the process id of a child of this process."""
+Fork = Callable[["BranchProcess", socket.socket, str], Awaitable[None]]
+"""Makes a copy that answers on a socket and marks its processes; a child of this process is watched at once."""
 
 
 class Branches:
@@ -101,7 +101,7 @@ class Branches:
         await branch.begin()
         return branch
 
-    async def _fork(self, connection: socket.socket, mark: str) -> int:
+    async def _fork(self, process: "BranchProcess", connection: socket.socket, mark: str) -> None:
         """Copy the kernel on its main thread: a copy ends with the thread that made it."""
         loop: Any = asyncio.get_running_loop()
         if threading.current_thread() is not threading.main_thread():
@@ -109,21 +109,18 @@ class Branches:
             loop = getattr(loop, "asyncio_loop", None)
             if loop is None:
                 raise BranchError("A branch can only be made on the main thread: start the run there.")
-        pid: Future[int] = Future()
+        copied: Future[None] = Future()
 
         def copy() -> None:
-            if pid.set_running_or_notify_cancel():
+            if copied.set_running_or_notify_cancel():
                 try:
-                    pid.set_result(fork(self._shell, self._tools, connection, mark))
+                    process.watch(fork(self._shell, self._tools, connection, mark), mark)
+                    copied.set_result(None)
                 except OSError as error:
-                    pid.set_exception(BranchError(f"The kernel could not be copied: {error}."))
+                    copied.set_exception(BranchError(f"The kernel could not be copied: {error}."))
 
         loop.call_soon_threadsafe(copy)  # outside this task, which the copy could not leave
-        try:
-            return await asyncio.wrap_future(pid)
-        except asyncio.CancelledError:
-            pid.add_done_callback(_discard)
-            raise
+        await asyncio.wrap_future(copied)
 
 
 class BranchProcess:
@@ -146,6 +143,7 @@ class BranchProcess:
                 stderr=nowhere,
                 start_new_session=True,
             )
+        own_processes.update(process.pid for process in (self, guard) if process)
         start_thread("branch watcher", partial(self._watch, guard))
 
     async def send(self, request: BranchRequest) -> None:
@@ -200,6 +198,7 @@ class BranchProcess:
             os.waitpid(self.pid, 0)
         if guard is not None:
             guard.communicate()
+        own_processes.difference_update(process.pid for process in (self, guard) if process)
 
 
 class KernelBranch:
@@ -222,12 +221,11 @@ class KernelBranch:
         mark, self._sent = secrets.token_hex(8), Files()
         try:
             with theirs:
-                if pid := await self._fork(theirs, mark):
-                    process.watch(pid, mark)
+                await self._fork(process, theirs, mark)
             ready = await process.receive()
             if ready.failure:
                 raise BranchError(ready.failure.message)
-            if not pid and ready.pid:
+            if not process.pid and ready.pid:
                 process.watch(ready.pid, mark)
         except BaseException as error:
             process.close()
@@ -267,7 +265,7 @@ class KernelBranch:
         async with self._calling:
             process = await self._current()
 
-            async def make_copy(connection: socket.socket, mark: str) -> None:
+            async def make_copy(_: BranchProcess, connection: socket.socket, mark: str) -> None:
                 process.send_descriptor(BranchRequest(mark=mark), connection.fileno())
 
             branch = KernelBranch(self._shell, make_copy, renewable=False)
@@ -351,13 +349,6 @@ def _add(shown: list[MimeBundle], bundle: MimeBundle) -> None:
         shown[-1] = {"text/plain": shown[-1]["text/plain"] + bundle["text/plain"]}
     else:
         shown.append(bundle)
-
-
-def _discard(pid: "Future[int]") -> None:
-    """End a copy that was completed after its run had been stopped."""
-    if not pid.cancelled() and pid.exception() is None:
-        os.kill(pid.result(), signal.SIGKILL)
-        start_thread("branch reaper", partial(os.waitpid, pid.result(), 0))
 
 
 def _hanging_note() -> str:

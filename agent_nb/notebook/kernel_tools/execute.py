@@ -27,7 +27,7 @@ from functools import partial
 from types import CodeType, FrameType
 from typing import Any, NoReturn, Self
 
-from agent_nb._base.program import guarded_pid
+from agent_nb._base.program import own_processes
 from agent_nb._base.text import sha256
 from agent_nb._base.threads import start_thread
 from agent_nb.core.events import MimeBundle
@@ -382,16 +382,14 @@ def _tasks_of(capture: Capture) -> Iterator[list[asyncio.Task[Any]]]:
 
 def _processes() -> dict[int, str]:
     """Child processes by pid, without our own; empty if ipykernel has not loaded `psutil`."""
-    psutil = sys.modules.get("psutil")
-    children: dict[int, tuple[str, int]] = {}
-    own: set[int] = set()
+    psutil, own = sys.modules.get("psutil"), {*own_processes}
+    children: dict[int, tuple[str, set[int]]] = {}
     for child in psutil.Process().children(recursive=True) if psutil else ():
         with contextlib.suppress(Exception):  # it has just ended
             if child.status() != "zombie":
-                children[child.pid] = child.name(), os.getsid(child.pid)
-                if guarded := guarded_pid(child.cmdline()):
-                    own |= {child.pid, guarded}
-    return {pid: name for pid, (name, session) in children.items() if session not in own}
+                children[child.pid] = child.name(), {child.pid, child.ppid(), os.getsid(child.pid)}
+    own |= own_processes
+    return {pid: name for pid, (name, ids) in children.items() if not ids & own}
 
 
 def _hooks(shell: Any) -> dict[str, set[int]]:

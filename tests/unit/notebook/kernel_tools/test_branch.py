@@ -222,16 +222,23 @@ async def test_branches_leave_no_process_no_descriptor_and_no_thread(shell, roun
     assert await connections() <= before
 
 
-async def test_a_branch_and_its_guard_are_not_said_to_be_started_by_code_that_runs_meanwhile(shell):
-    """The guard forks shells of its own when its branch ends."""
-    run_python = next(tool for tool in kernel_tools() if tool.name == "run_python")
-    context = ToolContext(files=Workspace(Files()), progress=print)
-    code = "import asyncio, subprocess\nawait asyncio.sleep(0.5)\nown = subprocess.Popen(['sleep', '60'])"
-    work = asyncio.create_task(run_python.run({"code": code}, context))
+async def test_branches_copies_and_guards_are_not_said_to_be_started_by_code_that_ends_while_they_are_made(
+    shell,
+):
+    run_python, this = {tool.name: tool for tool in kernel_tools()}["run_python"], psutil.Process()
+    code = "import subprocess\nawait made.wait()\nown = subprocess.Popen(['sleep', '60'])"
+    shell.names["made"] = asyncio.Event()
+    work = asyncio.create_task(
+        run_python.run({"code": code}, ToolContext(files=Workspace(Files()), progress=print))
+    )
     branches = [await run_python.branches.open() for _ in range(2)]
-    branches[0].end()
+    branches[0].end()  # its guard now forks shells
+    copied, processes = asyncio.create_task(branches[1].copy()), len(this.children(recursive=True))
+    await until(lambda: copied.done() or len(this.children(recursive=True)) > processes)
+    shell.names["made"].set()
     notes = (await work).text.partition("Processes that it started still run: ")[2]
-    branches[1].end()
+    for branch in (branches[1], await copied):
+        branch.end()
     shell.run("own.kill(); own.wait()")
     assert re.fullmatch(r"sleep \(\d+\)\.", notes)
 
