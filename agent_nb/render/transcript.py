@@ -29,6 +29,7 @@ _APPROVED: dict[ev.Decider, str] = {
 MOST_CHARACTERS = 400
 BEFORE_CHANGE = 60
 """Characters of context before the first difference of two long texts."""
+PLAN_MARKS: Mapping[ev.PlanStatus, str] = {"completed": "✓", "in_progress": "▸", "pending": "○"}
 _MISSING = object()
 _UNFAILED: dict[str, RowState] = {"DENIED": "denied", "STOPPED": "stopped", "NOT_A_CALL": "stopped"}
 
@@ -50,7 +51,6 @@ ROW_STYLES: dict[RowState, RowStyle] = {
     "retry": RowStyle("↻", "warn"),
     "warning": RowStyle("!", "warn"),
 }
-PLAN_MARKS: Mapping[ev.PlanStatus, str] = {"completed": "✓", "in_progress": "▸", "pending": "○"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
