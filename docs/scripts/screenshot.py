@@ -4,6 +4,7 @@ python -m docs.scripts.screenshot [NAME...]
 """
 
 import io
+import json
 import shutil
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from docs.scripts.execute_notebooks import FOLDER
+from tests.support.agents import FAKE
 from tests.support.lab import (
     Lab,
     open_browser,
@@ -27,6 +29,10 @@ from tests.support.lab import (
 TARGET = Path(__file__).parents[1] / "pictures"
 LOAD = "%load_ext agent_nb"
 HERO = "%%agent hero\nA landing page for a small bakery in Lyon, warm colours, opening hours."
+BAKERY = """<!doctype html><title>Bakery</title>
+<body style="margin:0;background:#fbf3e4;color:#4a2c14;font:18px Georgia">
+<main style="max-width:560px;margin:auto;padding:56px 24px"><h1 style="font-size:44px">Four à Lyon</h1>
+<p>Bread from the wood oven, every morning.</p><h2>Opening hours</h2><p>Tuesday to Sunday, 7:00 to 13:00</p></main>"""
 SALES = """import pandas as pd
 sales = pd.DataFrame({"month": ["May", "June", "July"], "bread": [410, 380, 450], "cakes": [120, 180, 160]})"""
 BEST = "%%agent best -t kernel --approve run_python=auto\nWhich month sold best in sales? Draw it."
@@ -143,6 +149,37 @@ def take_ask(page: Page, lab: Lab) -> None:
     shoot(page, "ask", 2, 3, most=600)
 
 
+def take_plan(page: Page, lab: Lab) -> None:
+    """A scripted agent, as it waits after the first step of its plan."""
+    texts = ("Write the page", "Check the opening hours", "Add a map")
+
+    def plan(*statuses: str) -> dict[str, object]:
+        entries = [{"content": text, "status": status} for text, status in zip(texts, statuses, strict=True)]
+        return {"update": "plan", "entries": entries}
+
+    steps = [
+        plan("in_progress", "pending", "pending"),
+        {"edit": "index.html", "text": BAKERY},
+        plan("completed", "in_progress", "pending"),
+        {"say": "The page is written. Next I compare its hours with those that you gave."},
+        {"hold": True},
+    ]
+    script = lab.root / "mine.json"
+    script.write_text(json.dumps({"prompts": [steps]}))
+    command = [sys.executable, "-S", FAKE, str(script)]
+    own = f"""import os
+os.environ["XDG_CONFIG_HOME"] = os.getcwd()
+%config AgentMagics.agents = {{"mine": {command!r}}}"""
+    cell = HERO.replace("hero", "hero -m acp:mine --approve auto", 1)
+    open_cells(page, lab, "plan", own, "%agent models acp:mine", cell)  # the first use asks about the command
+    page.locator(".jp-Stdin-input").fill("y", timeout=90_000)
+    page.keyboard.press("Enter")
+    expect(page.locator(".anb-plan")).to_contain_text("Add a map", timeout=90_000)
+    expect(page.get_by_text("The page is written.")).to_be_visible(timeout=30_000)
+    shoot(page, "plan", 3)
+    page.get_by_role("button", name="Stop", exact=True).first.click()
+
+
 def take_replay(page: Page, lab: Lab) -> None:
     note = """hero = hero.annotate(at="turn 2", ask="What will it do next?",
     choices=["Write the page again", "Edit one line", "Stop"], answer=2)
@@ -227,6 +264,7 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
     "variants": take_variants,
     "approval": take_approval,
     "question": take_question,
+    "plan": take_plan,
     "fix": take_fix,
     "ask": take_ask,
     "replay": take_replay,
