@@ -110,7 +110,7 @@ def test_question_does_not_take_the_focus(stage: Stage):
     stage.page.locator("#again").focus()
     args = {"call_id": "call-1", "name": "run", "title": "run it", "args": {"code": "1"}}
     stage.more(event("approval_requested", **args))
-    stage.widget.get_by_role("button", name="Approve").wait_for()
+    stage.widget.get_by_role("button", name="Approve", exact=True).wait_for()
     assert stage.page.evaluate("document.activeElement.id") == "again"
     stage.widget.get_by_role("button", name="Deny").focus()
     stage.still()

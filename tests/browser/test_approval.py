@@ -205,7 +205,7 @@ def test_long_code_is_approved_only_after_its_end_was_in_view(stage: Stage, how:
     code = "\n".join(f"x{number} = {number}" for number in range(60))
     card = ask(stage, {"code": code}, CODE_SCHEMA)
     expect(card.locator(".in .field")).to_have_text("code60 lines")
-    approve = card.get_by_role("button", name="Approve")
+    approve = card.get_by_role("button", name="Approve", exact=True)
     expect(approve).to_be_disabled()
     expect(card.get_by_role("button", name="Deny")).to_be_enabled()
     stage.page.keyboard.press("y")

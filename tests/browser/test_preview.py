@@ -284,7 +284,10 @@ def test_a_long_question_keeps_its_answers_in_sight(stage: Stage):
     ask = event("approval_requested", call_id="c", name="sh", title="sh", args=args)
     stage.play([event("turn_started", step=1), ask])
     pane = stage.widget.locator(".anb-scroll")
-    for part in (stage.widget.get_by_role("heading"), stage.widget.get_by_role("button", name="Approve")):
+    for part in (
+        stage.widget.get_by_role("heading"),
+        stage.widget.get_by_role("button", name="Approve", exact=True),
+    ):
         part.wait_for()
         wait_until(stage.page, lambda part=part: _is_inside(part.bounding_box(), pane.bounding_box()))
     assert stage.widget.get_by_text("command", exact=True).bounding_box()["y"] >= pane.bounding_box()["y"]

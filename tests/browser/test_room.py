@@ -120,7 +120,7 @@ def test_result_alone_folds_the_transcript(stage: Stage):
     asked = {"call_id": "call-1", "name": "run", "title": "run it", "args": {"code": "1"}}
     stage.more(event("tool_started", call_id="call-1", name="run", title="run it"))
     stage.more(event("approval_requested", **asked))
-    stage.widget.get_by_role("button", name="Approve").wait_for()
+    stage.widget.get_by_role("button", name="Approve", exact=True).wait_for()
 
 
 def variants(count: int) -> list[dict[str, Any]]:

@@ -44,7 +44,7 @@ def notebook_command(page: Page, command: str) -> None:
 
 def approve(where: Locator) -> None:
     stand_still(where.locator(".anb-acts"))
-    where.get_by_role("button", name="Approve").click()
+    where.get_by_role("button", name="Approve", exact=True).click()
 
 
 def assert_saved_once(page: Page, lab: Lab, name: str) -> None:
