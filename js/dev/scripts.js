@@ -216,13 +216,13 @@ const TRANSCRIPT = {
 		],
 	},
 	"a retry": {
-		events: [...started(), { type: "turn_retrying", attempt: 1, wait: 17, why: FAILED }],
+		events: [...started(), { type: "turn_retrying", attempt: 1, most: 4, wait: 17, why: FAILED }],
 	},
 	"retries, and then a failure": {
 		events: [
 			...started(),
-			{ type: "turn_retrying", attempt: 1, wait: 1, why: FAILED },
-			{ type: "turn_retrying", attempt: 2, wait: 2, why: FAILED },
+			{ type: "turn_retrying", attempt: 1, most: 4, wait: 1, why: FAILED },
+			{ type: "turn_retrying", attempt: 2, most: 4, wait: 2, why: FAILED },
 			finished("failed", FAILED),
 		],
 		ready: {
