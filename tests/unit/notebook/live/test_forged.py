@@ -69,7 +69,11 @@ def test_any_message_is_answered(ended, data):
     fields = data.draw(st.fixed_dictionaries({}, optional=FIELDS))
     message = {"id": "", "client": "", **fields}
     message |= {"kind": "command", "command": data.draw(COMMANDS), "key": key}
-    answer = answers(desk, message)[0]
+    replies = answers(desk, message)
+    if not replies:
+        assert desk.hub._answering, "a command that takes long is answered later"
+        return
+    answer = replies[0]
     assert answer["kind"] == "answer"
     assert answer["ok"] or answer["error"].endswith((".", ")"))
 
