@@ -9,7 +9,8 @@ import shutil
 import sys
 import tempfile
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -18,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from agent_nb._base.table import Table
-from agent_nb._base.text import printable, shortened
+from agent_nb._base.text import plural, printable, shortened
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Image
 from agent_nb.notebook.kernel_tools.execute import has_run
@@ -66,13 +67,19 @@ def verify(run: Run, cells: Cells, namespace: Mapping[str, Any], seconds: float)
         raise ConfigError('`--verify` needs nbclient: `pip install "agent-nb[verify]"`.')
     with tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True) as folder:
         rows = tuple(_rows(run, cells, namespace, Path(folder), seconds))
-    results = [result.partition(":")[0] for _, result in rows]
-    counts = ", ".join(f"{results.count(result)} {result}" for result in (EQUAL, DIFFERS, NOT_VERIFIED))
     note = (
-        f"{counts}. The cells ran in a fresh kernel, in a temporary folder with copies of the files that they name, "
-        "and were compared with what the notebook holds now."
+        f"{outcome([result for _, result in rows])}. The cells ran in a temporary folder with copies of the files that "
+        "they name, and were compared with what the notebook holds now."
     )
     return Table(("what", "result"), rows, "There was nothing to compare.", note)
+
+
+def outcome(results: Sequence[str]) -> str:
+    """Format as `Ran again in a fresh kernel: 1 value, the same`, or with counts: `2 equal, 1 differs`."""
+    kinds = Counter(result.partition(":")[0] for result in results)
+    counts = ", ".join(f"{kinds[kind]} {kind}" for kind in (EQUAL, DIFFERS, NOT_VERIFIED) if kinds[kind])
+    same = f"{plural(len(results), 'value')}, the same"
+    return f"Ran again in a fresh kernel: {counts if {*kinds} - {EQUAL} else same}"
 
 
 def _rows(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_nb.notebook.verify import outcome
 from tests.support.kernels import start_kernel
 from tests.support.waiting import wait_for
 from tests.support.wire import Call, Say, reply
@@ -39,6 +40,21 @@ def verified(kernel, name: str = "ran", **options) -> dict[str, str]:
     assert cell.status == "ok", cell.errors
     lines = cell.displays[-1]["text/plain"].splitlines()[1:-1]
     return {what.strip(): result.strip() for what, _, result in (line.partition("  ") for line in lines)}
+
+
+@pytest.mark.parametrize(
+    ("results", "words"),
+    [
+        (["equal"], "1 value, the same"),
+        (["equal", "equal: 99.8 of 100 alike"], "2 values, the same"),
+        (
+            ["equal", "differs: 1 instead of 2", "not verified: it is missing"],
+            "1 equal, 1 differs, 1 not verified",
+        ),
+    ],
+)
+def test_the_outcome_in_words(results: list[str], words: str):
+    assert outcome(results) == f"Ran again in a fresh kernel: {words}"
 
 
 def test_what_is_equal_and_what_differs(kernel, server):

@@ -10,7 +10,7 @@ from IPython.core.getipython import get_ipython
 
 from agent_nb._base.bundles import bundle as code_bundle
 from agent_nb._base.secrets import safe_text
-from agent_nb._base.text import change_texts, plural, whole_text
+from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.core.errors import ConfigError, ToolError
@@ -262,7 +262,7 @@ class VerifyCommand(PageCommand):
         return self._verify(result, cells)
 
     async def _verify(self, run: Run, cells: Cells) -> Json:
-        from agent_nb.notebook.verify import EQUAL, verify
+        from agent_nb.notebook.verify import EQUAL, outcome, verify
 
         shell = get_ipython()
         table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
@@ -270,7 +270,7 @@ class VerifyCommand(PageCommand):
         text = "; ".join(differences[:MOST_DIFFERENCES])
         if len(differences) > MOST_DIFFERENCES:
             text += f" and {len(differences) - MOST_DIFFERENCES} more"
-        text = text or f"Ran again in a fresh kernel: {plural(len(table.rows), 'value')}, the same"
+        text = text or outcome([result for _, result in table.rows])
         return {"text": safe_text(text), "equal": not differences}
 
 
