@@ -28,7 +28,7 @@ class UserFile:
         return Path(base) / "agent_nb" / self.name
 
     def entries(self) -> dict[str, Json]:
-        """Return the stored objects by key; empty if the file is corrupt, so that it is as if nothing was stored."""
+        """Return the stored objects by key; empty if the file is missing or corrupt."""
         try:
             entries = parse_json(self.path.read_bytes())[self.field]
         except (OSError, LookupError, TypeError):

@@ -193,7 +193,7 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> Sequence[Action]:
 
 
 def suggestions(brief: Brief) -> tuple[str, ...]:
-    """Prompts that the answer suggests for the next cell: of a name or a section only for a landing page."""
+    """Prompts that the answer suggests for the next cell; a name or a section only for a landing page."""
     prompts = table("copy")["speech"]["next" if brief.kind == "landing" else "next_look"]
     return tuple(brief.choice(prompts))
 

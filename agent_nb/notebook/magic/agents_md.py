@@ -1,4 +1,4 @@
-"""`AGENTS.md` of the notebook's folder: text of a stranger, which joins the instructions once the user allows it."""
+"""`AGENTS.md` of the notebook's folder: someone else's text, which joins the instructions once the user allows it."""
 
 import json
 import os
@@ -58,7 +58,7 @@ def _read(path: Path) -> str:
 
 
 def _takes(run: Prepared) -> bool:
-    """Whether a model on a server gets the request, in full."""
+    """Whether the run takes the text: not a replay, the demo, an outside agent or a lean request."""
     is_demo = run.provider.name.partition(":")[0] == DEMO
     return not (run.driver or is_demo or run.recorded_settings.get("lean"))
 
