@@ -283,12 +283,9 @@ export class Host {
 		const views = this.#mountsOf(run).filter(({ choices }) => choices.stage !== "shown");
 		this.#toAnswer = question && !views.length ? run.key : "";
 		if (!question) return;
-		for (const { choices } of views)
-			Object.assign(choices, {
-				question: questionKey(question),
-				variant: question.variant,
-				arrangement: "one",
-			});
+		const { variant } = question;
+		const choice = { question: questionKey(question), variant, arrangement: "one" };
+		for (const { choices } of views) Object.assign(choices, choice);
 		run.redraw();
 	}
 

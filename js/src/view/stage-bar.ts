@@ -61,12 +61,13 @@ export function createBar(actions: BarActions) {
 /** Keeps the focus on a version. */
 function drawHistory(history: HTMLElement, actions: BarActions, state: BarState): void {
 	const focus = labelOf(history.querySelector(":focus"));
+	const before = history.firstChild;
 	const versions = state.views.map((view) => [view?.moments, view?.moment]);
 	const runs = state.runs.map(({ key, prompt, base }) => [key, prompt, base?.key]);
 	setChildren(history, JSON.stringify([runs, state.key, versions]), () =>
 		state.runs.map((_, at) => createEntry(actions, state, at)),
 	);
-	if (history.contains(document.activeElement)) return;
+	if (history.firstChild === before) return;
 	history.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 	for (const button of history.querySelectorAll("button"))
 		if (focus && labelOf(button) === focus) button.focus();
@@ -85,18 +86,17 @@ function createEntry(actions: BarActions, { runs, key, views }: BarState, index:
 	const stops = changes.length > 1 ? changes : [null];
 	const last = stops.at(-1) ?? null;
 	const isBranch = step.base && step.base.key !== runs[index - 1]?.key;
-	const from = isBranch ? `, from ${step.base?.name}` : "";
+	const about = `${isBranch ? `, from ${step.base?.name}` : ""}${step.prompt && `: ${step.prompt}`}`;
 	const buttons = stops.map((stop, at) => {
 		const label = stops.length > 1 ? `${step.name} v${at + 1}` : step.name;
 		return h("button", {
 			"aria-label": label,
-			title: `${label}${from}${step.prompt && `: ${step.prompt}`}`,
+			title: label + about,
 			"aria-current": step.key === key && (moment ?? last) === stop && "step",
 			onclick: () => actions.choose(step, stop === last ? null : stop),
 		});
 	});
-	const title = `${step.name}${from}${step.prompt && `: ${step.prompt}`}`;
-	return h("li", null, h("small", { title }, shortName(step, runs)), ...buttons);
+	return h("li", null, h("small", { title: step.name + about }, shortName(step, runs)), ...buttons);
 }
 
 /** `3` for `hero_3` in a conversation that `hero` began; else the name. */
