@@ -101,6 +101,7 @@ def take_point(page: Page, lab: Lab) -> None:
     assert box
     page.mouse.move(box["x"] + 9, box["y"] + 9)
     page.mouse.move(box["x"] + 10, box["y"] + 10)
+    expect(page.locator(".anb-outline")).to_be_visible(timeout=30_000)
     page.mouse.click(box["x"] + 10, box["y"] + 10)
     page.keyboard.type("larger")
     shoot(page, "point", 1, leave=False)
