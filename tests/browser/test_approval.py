@@ -86,6 +86,14 @@ PRESS_WHEN_MOVED = """() => {
 ANSWERED = "() => window.kernel.commands.filter((one) => one.command === 'approve').map((one) => one.call_id)"
 
 
+@pytest.mark.parametrize(("width", "beside"), [(1200, 60), (420, 30)])
+def test_the_code_of_a_card_has_the_width_there_is(stage: Stage, width: int, beside: int):
+    stage.page.set_viewport_size({"width": width, "height": 900})
+    card = ask(stage, {"code": CODE}, CODE_SCHEMA)
+    frame = stage.widget.locator(".anb-frame").bounding_box()
+    assert card.bounding_box()["width"] > frame["width"] - beside
+
+
 def test_a_double_click_answers_one_question(stage: Stage):
     """The card below moves up when the first is answered, and the second press comes in that frame."""
     asked = [

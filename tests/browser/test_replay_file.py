@@ -124,18 +124,21 @@ def test_a_data_run_fills_the_window_with_its_bar(opened: Any, width: int):
         printed = {"text/plain": "\n".join(code * 30)}
         return ToolOutput(text="1", summary="30 lines", outputs=(printed,))
 
-    with ScriptedProvider([[call("run_code", {"code": "x"})] * 3, [text("That is all.")]]) as provider:
+    with ScriptedProvider(
+        [[call("run_code", {"code": "x"})] * 3, [text("```\na\nb\n```\nThat is all.")]]
+    ) as provider:
         run = Agent(provider, tools=[run_code]).run_sync("Sum up DataFrame with 600 rows\n" * 40)
     page = opened(replace(run, settings={**run.settings, "cell": "Sum up {{orders}}"}))
     page.set_viewport_size({"width": width, "height": 700})
     expect(page.locator("h1")).to_have_text("Sum up {{orders}}")
     frame, bar = page.locator(".anb-frame"), page.locator(".anb-scrubber")
     expect(page.get_by_role("button", name="Play").last).to_be_in_viewport(ratio=1)
-    for _ in range(2):
+    for _ in range(2):  # before and after the replay
         assert frame.bounding_box()["height"] > 600
         expect(bar).to_be_in_viewport(ratio=1)
         page.keyboard.press("End")
         expect(page.get_by_text("That is all.")).to_be_in_viewport()
+    expect(page.locator(".anb-say pre code")).to_have_css("padding-left", "0px")
 
 
 HOSTILE = "</script><img src=x onerror=\"document.title = 'taken'\"> \u202etxet"
