@@ -178,6 +178,15 @@ def test_a_refusal_that_comes_instead_of_a_stream_is_recognized():
     assert failure.not_an_api(settings, body).too_long
 
 
+def test_a_refused_key_names_its_variable_and_the_command_for_another(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    refused = failure.from_status(model("anthropic:claude-opus-5-5").settings, 401, "invalid x-api-key")
+    assert str(refused) == (
+        "Anthropic refused the key: invalid x-api-key. Check `ANTHROPIC_API_KEY`."
+        " In a notebook, `%agent key anthropic` asks for another."
+    )
+
+
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
