@@ -166,10 +166,12 @@ class Program:
             _unguarded.discard(process.pid)
             self._listening.cancel()
             for child in (process, guard):
-                if child:
+                if child and (
+                    child is process or child.returncode is not None
+                ):  # not a guard that is still at work
                     own_processes.discard(child.pid)
-                if transport := getattr(child, "_transport", None):
-                    transport.close()  # even if a child keeps the pipes open
+                    if transport := getattr(child, "_transport", None):
+                        transport.close()  # even if a child keeps the pipes open; it kills one that runs
 
     async def _listen(self) -> None:
         assert self._process.stderr

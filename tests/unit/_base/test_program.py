@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import sys
 
 import pytest
@@ -29,7 +30,11 @@ async def start(code):
     return await Program.start([sys.executable, "-S", "-c", code], env=os.environ, folder=None)
 
 
-async def test_a_stubborn_program_is_ended_with_its_children():
+@pytest.mark.parametrize("seconds", [0, 2], ids=["", "although the guard is slow"])
+async def test_a_stubborn_program_is_ended_with_its_children(monkeypatch, tmp_path, seconds):
+    (tmp_path / "ps").write_text(f'#!/bin/sh\nsleep {seconds}\nexec {shutil.which("ps")} "$@"\n')
+    (tmp_path / "ps").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     started = await start(STUBBORN)
     child = int(await anext(started.lines()))
     await started.end()
