@@ -35,7 +35,7 @@ MAX_SET = 4_000_000
 MAX_SAVED = 1_000_000
 """Maximum characters of values saved with an output."""
 SEARCH = 0.05
-"""Maximum seconds to search one value for secrets."""
+"""Maximum seconds of processor time to search one value for secrets."""
 MOST_VIEWS = 20
 MOST_CALLS = 100
 """Maximum calls of all views that run or wait."""
