@@ -9,10 +9,11 @@ import type { Cell, NotebookModule, NotebookPanel, SharedNotebook, Tracker, Undo
 
 /** Characters of a source, of a source in the outline, of one text output, and of one figure in base64. */
 const [MOST_SOURCE, MOST_LINE, MOST_TEXT, MOST_FIGURE] = [100_000, 300, 20_000, 4_000_000];
-/** Characters of all outputs in one answer. */
-const MOST_OUTPUTS = 12_000_000;
-/** Outputs of a cell, and cells of an outline. */
-const [MOST_PARTS, MOST_CELLS] = [100, 5_000];
+/** Bytes of all texts in one answer: Jupyter's server closes a connection on which a message of 10 MiB arrives. */
+const MOST_BYTES = 6_000_000;
+/** Outputs of a cell, kinds of an output, and cells of an answer. */
+const [MOST_PARTS, MOST_KINDS, MOST_CELLS] = [100, 20, 5_000];
+const EMPTY = { output_type: "execute_result", text: "", ename: "", evalue: "", traceback: [""], data: {} };
 const TEXTS = ["text/plain", "text/markdown"];
 const FIGURES = ["image/png", "image/jpeg"];
 const TAG = "agent";
@@ -77,62 +78,78 @@ function read(
 ): Json[] | null {
 	const cells = panel?.content.widgets ?? [];
 	if (indexOf(cells, own) < 0) return null;
-	if (!only) return cells.slice(0, MOST_CELLS).map((cell, index) => outlineOf(cell, index + 1));
-	const room = { left: MOST_OUTPUTS };
-	return only.flatMap((name) => {
+	const room = { left: MOST_BYTES };
+	if (!only) return cells.slice(0, MOST_CELLS).map((cell, index) => outlineOf(cell, index + 1, room));
+	return only.slice(0, MOST_CELLS).flatMap((name) => {
 		const cell = typeof name === "string" ? cellOf(panel, name) : cells[name - 1];
 		return cell ? [wholeOf(cell, cells.indexOf(cell) + 1, room)] : [];
 	});
+}
+
+/** The room for the texts of an answer, in bytes. */
+type Room = { left: number };
+
+function fits(room: Room, value: unknown): boolean {
+	const bytes = new TextEncoder().encode(JSON.stringify(value)).length;
+	if (bytes > room.left) return false;
+	room.left -= bytes;
+	return true;
 }
 
 function outputsOf(cell: Cell): Json[] {
 	return ((cell.model.outputs?.toJSON() ?? []) as Json[]).slice(0, MOST_PARTS);
 }
 
-function baseOf({ model }: Cell, number: number, most: number): Json {
-	const source = model.sharedModel.getSource();
+function baseOf({ model }: Cell, number: number, most: number, room: Room): Json {
+	const whole = model.sharedModel.getSource();
+	const source = fits(room, whole.slice(0, most)) ? whole.slice(0, most) : "";
 	return {
 		number,
 		id: model.sharedModel.getId().slice(0, 100),
 		cell_type: model.type,
-		source: source.slice(0, most),
-		cut: source.length > most,
+		source,
+		cut: source.length < whole.length,
 		execution_count: model.executionCount ?? null,
 		edited: model.isDirty === true,
 	};
 }
 
-function outlineOf(cell: Cell, number: number): Json {
+function outlineOf(cell: Cell, number: number, room: Room): Json {
 	const outputs = outputsOf(cell).map(({ output_type, data }) => ({
 		output_type,
-		...(data ? { data: Object.fromEntries(Object.keys(data).map((kind) => [kind.slice(0, 100), ""])) } : {}),
+		...(data ? { data: Object.fromEntries(contentsOf(data).map(([kind]) => [kind, ""])) } : {}),
 	}));
-	return { ...baseOf(cell, number, MOST_LINE), outputs };
+	return { ...baseOf(cell, number, MOST_LINE, room), outputs: fits(room, outputs) ? outputs : [] };
 }
 
 /** A cell with its outputs, as far as there is room for them. */
-function wholeOf(cell: Cell, number: number, room: { left: number }): Json {
+function wholeOf(cell: Cell, number: number, room: Room): Json {
+	const base = baseOf(cell, number, MOST_SOURCE, room);
 	const take = (value: unknown, most: number): string => {
 		const text = joined(value);
 		const cut = text.length > most ? `${text.slice(0, most)}…` : text;
-		if (cut.length > room.left) return "";
-		room.left -= cut.length;
-		return cut;
+		return fits(room, cut) ? cut : "";
 	};
 	const content = ([kind, value]: [string, unknown]): [string, string] => {
-		if (!FIGURES.includes(kind))
-			return [kind.slice(0, 100), TEXTS.includes(kind) ? take(value, MOST_TEXT) : ""];
+		if (!FIGURES.includes(kind)) return [kind, TEXTS.includes(kind) ? take(value, MOST_TEXT) : ""];
 		return [kind, joined(value).length > MOST_FIGURE ? "" : take(value, MOST_FIGURE)];
 	};
-	const outputs = outputsOf(cell).map(({ output_type, text, ename, evalue, traceback, data }) => ({
+	const isRead = ({ data }: Json): boolean => fits(room, [EMPTY, ...contentsOf(data).map(([kind]) => kind)]);
+	const read = outputsOf(cell).filter(isRead);
+	const outputs = read.map(({ output_type, text, ename, evalue, traceback, data }) => ({
 		output_type,
 		text: take(text, MOST_TEXT),
 		ename: take(ename, 200),
 		evalue: take(evalue, 2000),
 		traceback: [take(Array.isArray(traceback) ? traceback.join("\n") : "", MOST_TEXT)],
-		data: Object.fromEntries(Object.entries((data ?? {}) as Json).map(content)),
+		data: Object.fromEntries(contentsOf(data).map(content)),
 	}));
-	return { ...baseOf(cell, number, MOST_SOURCE), outputs };
+	return { ...base, outputs };
+}
+
+function contentsOf(data: unknown): [string, unknown][] {
+	const contents = Object.entries((data ?? {}) as Json).slice(0, MOST_KINDS);
+	return contents.map(([kind, value]) => [kind.slice(0, 100), value]);
 }
 
 /** A text, which the notebook format may store as a list of lines. */
