@@ -16,6 +16,8 @@ from agent_nb.notebook.session import Session
 MAX_BYTES = 100_000_000
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
+_PAGE_FIELDS = dict.fromkeys(("number", "cut", "edited"))
+"""Fields that only the page sets in a cell: in a file they are forged."""
 _JUPYTER = "JPY_SESSION_NAME"
 """Environment variable that Jupyter's server sets when it starts the kernel."""
 
@@ -61,8 +63,11 @@ def saved_cells(session: Session) -> CellsRead | None:
         return None
     is_today = written.date() == datetime.now().date()
     time = written.strftime("%H:%M" if is_today else "%d %B %Y, %H:%M")
-    is_notebook = isinstance(notebook, dict)
-    return CellsRead(read_notebook_cells(notebook.get("cells")), time) if is_notebook else None
+    if not isinstance(notebook, dict):
+        return None
+    cells = notebook["cells"] if isinstance(notebook.get("cells"), list) else []
+    rows = [{**row, **_PAGE_FIELDS} if isinstance(row, dict) else row for row in cells]
+    return CellsRead(read_notebook_cells(rows), time)
 
 
 def is_switched_off(path: Path | None) -> bool:

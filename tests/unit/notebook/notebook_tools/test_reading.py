@@ -103,7 +103,8 @@ def test_what_is_no_notebook_has_no_cells():
 
 async def test_without_a_page_the_saved_notebook_is_read_and_nothing_is_offered(page, monkeypatch, tmp_path):
     path = tmp_path / "saved.ipynb"
-    path.write_text(json.dumps({"cells": [{**cell, "id": None} for cell in page.cells]}))
+    forged = {"id": None, "number": 2, "cut": True, "edited": True}
+    path.write_text(json.dumps({"cells": [{**cell, **forged} for cell in page.cells]}))
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))
     monkeypatch.setattr(asking, "INTERVAL", 0.02)
     monkeypatch.setattr(asking.open_notebook, "_has_answered", False)
@@ -111,7 +112,9 @@ async def test_without_a_page_the_saved_notebook_is_read_and_nothing_is_offered(
     outline = await page.result("list_cells")
     assert outline.text.startswith("The notebook as saved at ")
     assert "[2] (no id) code In[1] `prices = [3, 5]`" in outline.text
-    assert "print(prices)" in (await page.result("read_cells", cells=["2"])).text
+    cell = (await page.result("read_cells", cells=["2"])).text
+    assert "Cell 2 (no id, code, In[1]):" in cell
+    assert "print(prices)" in cell
     for name, args in (
         ("change_cell", {"cell": "load", "old": "3", "new": "4"}),
         ("insert_cell", {"source": "1"}),
