@@ -37,11 +37,15 @@ def test_variables_widgets_and_figures_of_the_session_stay_as_they_are(page, run
     )
     first, second = run(
         "rows.append(2)\nslider.value = 5; slider.value = 6\nipywidgets.IntSlider()\n"
-        "to_file('a.json', rows)\nplt.plot([1, 2]);\n!echo from a shell",
+        "to_file('a.json', rows)\nplt.plot([1, 2]);\n!echo from a shell\n"
+        "from jupyter_client.session import Session\nkernel = get_ipython().kernel\n"
+        "Session(key=kernel.session.key).send(\n"
+        "    kernel.iopub_socket, 'stream', {'name': 'stdout', 'text': 'sent'}, kernel.get_parent());",
         "print(rows, sorted(agent_files))",
     )
     assert first.count("widgets do not work in it") == 1
     assert "[1, 2] ['a.json']" in second
+    assert not page.streams
     assert {event["title"] for event in page.of("tool_ready")} == {
         "run Python: runs a shell command: echo from a shell (in a branch)",
         "run Python (in a branch)",

@@ -297,7 +297,9 @@ class KernelBranch:
             try:
                 async with asyncio.timeout(BEGIN_SECONDS):
                     await process.send(replace(request, files=(*self._changed(files),)))
-                    self.session.remember((await process.receive()).inputs)
+                    while (inputs := (await process.receive()).inputs) is None:
+                        pass  # code may have written to the connection after its call
+                    self.session.remember(inputs)
                 return process
             except _BROKEN:
                 process.close()

@@ -34,6 +34,7 @@ from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.kernel_tools.applied import Fingerprint, fingerprints
 from agent_nb.notebook.kernel_tools.capture import forget_captures
+from agent_nb.notebook.kernel_tools.execute import remove_helpers
 from agent_nb.notebook.session import HUBS
 from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.secret_values import found_in
@@ -108,7 +109,7 @@ class BranchMessage:
     """A message from a branch: first the process id; then, for each call, its inputs, output, and result."""
 
     pid: int | None = None
-    inputs: Mapping[str, Fingerprint] = field(default_factory=dict)
+    inputs: Mapping[str, Fingerprint] | None = None
     """The variables of the session that the code reads."""
     progress: str | None = None
     show: MimeBundle | None = None
@@ -177,7 +178,7 @@ class BranchServer:
 
     def _begin(self, request: BranchRequest, descriptors: Sequence[int]) -> None:
         if request.tool:
-            self._answering = self._loop.create_task(self._answer(request))
+            self._answering = self._loop.create_task(self._answer(request, self._answering))
         else:  # not in a task, which the copy could not leave
             self._copy(descriptors[0], request.mark)
 
@@ -190,7 +191,9 @@ class BranchServer:
                 failure = ToolFailure(**vars(ToolError(f"The branch could not be copied: {error}.")))
                 connection.sendall(packed(BranchMessage(failure=failure)))
 
-    async def _answer(self, request: BranchRequest) -> None:
+    async def _answer(self, request: BranchRequest, previous: asyncio.Task[None] | None) -> None:
+        if previous is not None:  # its code may have forged an answer
+            await asyncio.wait([previous])
         self._said_messages = False
         self._send(BranchMessage(inputs=self._inputs(request)))
         workspace = Workspace(self._workspace.files)
@@ -243,6 +246,7 @@ def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, mark: str
         os.environ[MARK] = mark
         _leave(parent)
         _cut_connections(connection.fileno())
+        remove_helpers(shell.user_ns)
         server = BranchServer(shell, tools, connection)
         _cut_front_end(shell, server)
         gc.freeze()  # the collector would touch, and so copy, the pages of all inherited objects
@@ -322,4 +326,4 @@ def _cut_front_end(shell: Any, server: BranchServer) -> None:
     shell.history_manager.enabled = False  # its thread and its database belong to the kernel
     vars(shell.display_pub).update(dict.fromkeys(("publish", "clear_output"), lambda *_, **__: None))
     if kernel := getattr(shell, "kernel", None):
-        kernel.session.send = server.no_message
+        kernel.session.send = kernel.iopub_thread.send_multipart = server.no_message

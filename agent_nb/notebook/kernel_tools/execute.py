@@ -53,6 +53,8 @@ _running = threading.Lock()
 _numbers = itertools.count(1)
 _executed: set[str] = set()
 """Hashes of the code that has run in this kernel."""
+_injected: dict[str, Any] = {}
+"""The helpers of the call that is executing, by their names in the namespace."""
 
 
 class TimeLimitReached(KeyboardInterrupt):
@@ -448,14 +450,20 @@ def injected_helpers(
             return files.write(path, content).path
 
     helpers = {"agent_files": dict(files.files.items()), "to_file": to_file}
-    renamed, injected = [name for name in helpers if name in namespace], {}
+    renamed = [name for name in helpers if name in namespace]
     for usual, value in helpers.items():
         name = f"_{usual}" if usual in renamed else usual
         if name not in namespace:
-            injected[name] = namespace[name] = value
+            _injected[name] = namespace[name] = value
     try:
         yield renamed
     finally:
-        for name, value in injected.items():
-            if namespace.get(name) is value:
-                del namespace[name]
+        remove_helpers(namespace)
+
+
+def remove_helpers(namespace: dict[str, Any]) -> None:
+    """Remove them after the call, and in a copy of a process that was executing one."""
+    while _injected:
+        name, value = _injected.popitem()
+        if namespace.get(name) is value:
+            del namespace[name]

@@ -103,6 +103,23 @@ async def test_files_travel_both_ways(desk):
     )
 
 
+async def test_a_branch_that_is_made_while_the_session_executes_code_writes_its_own_files(shell):
+    run_python = next(tool for tool in kernel_tools() if tool.name == "run_python")
+    session = Workspace(Files())
+    started = shell.names["started"] = asyncio.Event()
+    ends = shell.names["ends"] = asyncio.Event()
+    code = {"code": "started.set(); await ends.wait(); to_file('session.txt', '1')"}
+    work = asyncio.create_task(run_python.run(code, ToolContext(files=session, progress=print)))
+    await started.wait()
+    desk = Desk(await run_python.branches.open())
+    await desk.run("to_file('branch.txt', '1')")
+    desk.branch.end()
+    ends.set()
+    await work
+    assert [*session.files] == ["session.txt"]
+    assert "branch.txt" in desk.files.files
+
+
 async def test_a_copy_of_a_branch_has_its_variables_and_changes_nothing(desk):
     await desk.run("rows.append(2)")
     trial = Desk(await desk.branch.copy())
@@ -133,6 +150,12 @@ async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(des
     result = await desk.run("print(rows, later)")
     assert result.startswith("[1] 7")
     assert "what earlier calls set is gone" in result
+
+
+async def test_an_answer_that_code_forges_is_not_followed_by_that_to_an_earlier_call(desk):
+    forged = b'\0\0\0\x1a{"output": {"text": "no"}}'
+    assert await desk.run(f"import os\n{SEND}\nsend({forged})") == "no"
+    assert "mine" in await desk.run("print('mine')")
 
 
 async def test_a_process_that_the_code_forks_does_not_answer_in_its_place(desk):
