@@ -26,6 +26,8 @@ from agent_nb.tools.function import to_output
 from agent_nb.tools.schema import described, tool_spec
 
 NOTEBOOK = "notebook"
+MOST_SOURCE = 100_000
+"""Characters of a new or changed cell. The page reads no longer ones to be changed."""
 MOST_ABOVE = 50
 """Cells above a new one that can stand in for the nearest, if that is deleted before the change is accepted."""
 _REVIEW = " Nothing in the notebook changes: the user reviews each change and accepts or refuses it."
@@ -157,6 +159,10 @@ class _NotebookTools:
         self, context: ToolContext, change: CellChange, new: str = "", above: Sequence[str] = ()
     ) -> ToolOutput:
         """Add a change to the proposal; refuse a text with a secret, which the review cannot show, or with a mask."""
+        if len(change.after) > MOST_SOURCE:
+            raise ToolError(
+                f"The cell would have {len(change.after):,} characters; at most {MOST_SOURCE:,} are allowed."
+            )
         secrets = await off_loop(own_values)
         if MASK in mask_named(new, secrets):
             raise ToolError(

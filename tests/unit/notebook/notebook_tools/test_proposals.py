@@ -71,6 +71,7 @@ async def test_new_cells_follow_each_other_below_the_nearest_that_is_left(page):
         ("change_cell", {"cell": "mean", "old": "", "new": "x"}, "nothing to replace"),
         ("change_cell", {"cell": "mean", "old": "sum", "new": "'•••'"}, "has a secret in it, or •••"),
         ("insert_cell", {"source": "api_key = 'sk-ant-api03-abcdefghij0123456789'"}, "has a secret in it"),
+        ("insert_cell", {"source": "x" * 100_001}, "at most 100,000 are allowed"),
         ("insert_cell", {"after": "gone", "source": "1"}, "no cell with the id"),
         ("delete_cell", {"cell": ""}, "no cell with the id"),
     ],
