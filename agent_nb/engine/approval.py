@@ -389,12 +389,15 @@ def _denial(answer: Answer) -> ToolError:
     return DeniedError(reason, code="DENIED", hint=answer.note or GO_ON, summary=summary)
 
 
-def nobody_to_ask() -> ToolError:
+def nobody_to_ask(summary: str = "") -> ToolError:
+    """`summary` is for the user, where a window may become one to ask."""
     text = (
         "It needs {} approval, and nobody is there to ask."
         ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.'
     )
-    return ToolError(text.format("the user's"), code="DENIED", hint=GO_ON, summary=text.format("your"))
+    return ToolError(
+        text.format("the user's"), code="DENIED", hint=GO_ON, summary=summary or text.format("your")
+    )
 
 
 def _fetch_title(hosts: Mapping[str, int]) -> str:

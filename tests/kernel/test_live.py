@@ -32,6 +32,11 @@ def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert path.startswith(".agent_nb/runs/")
 
 
+def test_the_first_frame_says_what_to_do_in_a_window_that_does_not_trust_it(page):
+    frame = page.displays[0]["text/html"]
+    assert "trust the notebook to watch, stop and answer it" in frame
+
+
 def test_the_frozen_result_is_known_by_its_digest(page):
     ready = [message for message in page.messages if message["kind"] == "ready"][-1]
     assert f'data-anb-outcome="{ready["digest"]}"' in page.updates[-1]["text/html"]

@@ -85,3 +85,4 @@ def test_the_page_that_shows_the_run_is_asked(page, server):
 def test_a_page_that_does_not_show_the_run_is_nobody_to_ask(page, server):
     page.finish(asks(page, server, 0.1))
     assert page.kernel.value("hero.tool_uses[0].result.code") == "'DENIED'"
+    assert "trust the notebook to be asked" in page.kernel.value("hero.tool_uses[0].summary")

@@ -323,7 +323,9 @@ class LiveRun:
         if await self._finds_page():
             return await self.questions.ask(request)
         if self.ask_otherwise is None:
-            raise nobody_to_ask()
+            raise nobody_to_ask(
+                "It needs your approval, and nobody is there to ask: trust the notebook to be asked in it."
+            )
         return await self.ask_otherwise(request)
 
     def let_code_run(self, variant: int, *, allowed: bool) -> None:

@@ -34,6 +34,7 @@ CLEAR_LINE = "\r\x1b[2K"
 DIM, RESET = "\x1b[2m", "\x1b[0m"
 _COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+WATCH = "If it is not shown here, trust the notebook to watch, stop and answer it."
 TRUST = "Trust the notebook to watch; interrupt to stop."
 """Hint for servers that execute cells: they strip the widget's markup from untrusted outputs."""
 
@@ -217,7 +218,9 @@ class LiveView(FrozenView):
         self._can_update = is_attended(get_ipython())
         stop = f"run `{handle.name}.stop()`" if self._options.background else "interrupt the kernel"
         hint = f"To stop it, {stop}." if self._can_update else TRUST
-        frame = first_frame(handle.key, handle.name, handle.model, handle.id, Progress(hint=hint))
+        # Another window of a shared notebook keeps the first frame until it trusts the notebook.
+        watch = f"{hint} {WATCH}" if self._can_update else hint
+        frame = first_frame(handle.key, handle.name, handle.model, handle.id, Progress(hint=watch))
         self._display = display(frame, raw=True, display_id=True)
         self._in_console = self._can_update and not has_cells(get_ipython())
         if needs_view():
