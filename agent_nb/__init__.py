@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_nb.classroom.rules import read_lab
     from agent_nb.core import errors, events, messages
     from agent_nb.core.errors import AgentError, ConfigError, ToolError
-    from agent_nb.core.messages import Image, Message
+    from agent_nb.core.messages import Document, Image, Message
     from agent_nb.core.run_settings import Limits
     from agent_nb.engine.approval import Answer
     from agent_nb.engine.batch.runs import Runs
@@ -52,7 +52,7 @@ _NAMES = {
     "agent_nb.cassette.player": ("replay",),
     "agent_nb.classroom.rules": ("read_lab",),
     "agent_nb.core.errors": ("AgentError", "ConfigError", "ToolError"),
-    "agent_nb.core.messages": ("Image", "Message"),
+    "agent_nb.core.messages": ("Document", "Image", "Message"),
     "agent_nb.core.run_settings": ("Limits",),
     "agent_nb.engine.approval": ("Answer",),
     "agent_nb.engine.batch.runs": ("Runs",),
@@ -101,6 +101,7 @@ __all__ = [
     "ChromiumViewer",
     "Comparison",
     "ConfigError",
+    "Document",
     "Files",
     "Image",
     "Limits",

@@ -402,6 +402,10 @@ class Agent:
             raise ConfigError(
                 "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
             )
+        if data and run_input.documents:
+            raise ConfigError(
+                "A PDF contains values, and this run sends none (`--data schema`). Leave it out."
+            )
         if data and run_input.history and run_input.base_settings.get("data") != data:
             raise ConfigError(
                 "The conversation to continue may contain values, and this run sends none (`--data schema`)."

@@ -20,7 +20,8 @@ from agent_nb.acp.known import KnownAgent
 from agent_nb.acp.mapping import as_object, offered_models
 from agent_nb.acp.offered import not_offered, showable, store_models
 from agent_nb.core.errors import AgentError
-from agent_nb.core.messages import Image, Message, Text
+from agent_nb.core.messages import Document, Image, Message, Text
+from agent_nb.images.pdf import document_text
 from agent_nb.providers.base import Request
 
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class AgentSession:
 
     async def prompt(self, request: Request) -> int:
         """Send a prompt; its answer has this id and arrives after all updates."""
-        blocks = self._blocks(request)
+        blocks = await off_loop(self._blocks, request)
         return await self.connection.send_request("session/prompt", {"sessionId": self.id, "prompt": blocks})
 
     async def cancel(self) -> None:
@@ -206,7 +207,9 @@ class AgentSession:
 
     def _blocks(self, request: Request) -> list[Json]:
         *history, question = request.messages
-        texts = [request.system, conversation_text(history), question.text]
+        # Agents may ignore files that are not text.
+        documents = [document_text(part) for part in question.parts if isinstance(part, Document)]
+        texts = [request.system, conversation_text(history), question.text, *documents]
         blocks: list[Json] = [{"type": "text", "text": "\n\n".join(filter(None, texts))}]
         images = [part for part in question.parts if isinstance(part, Image)]
         if images and not self.takes_images:

@@ -11,7 +11,7 @@ from pathlib import Path
 from agent_nb._base.secrets import MASK
 from agent_nb._base.text import from_difference
 from agent_nb._base.wire import Json
-from agent_nb.core.messages import Image
+from agent_nb.core.messages import Attachment, Document
 from agent_nb.core.run_settings import other_settings
 from agent_nb.images.pillow import pixel_digest
 from agent_nb.run.run_reader import read_header
@@ -44,7 +44,7 @@ def differences(recorded: Json, now: Json) -> Iterator[str]:
     recorded_images = [image["sha256"] for image in recorded.get("images", ())]
     if recorded_images != [image["sha256"] for image in now["images"]]:
         names = [image["name"] or "an unnamed one" for image in now["images"]] or ["none"]
-        yield f"other images ({len(recorded_images)} then; now {', '.join(names)})"
+        yield f"other images or PDFs ({len(recorded_images)} then; now {', '.join(names)})"
     for kind, key in (("file", "files"), ("tool", "tools")):
         for name in changed_names(recorded.get(key, {}), now[key]):
             yield f"another {kind} `{name}`"
@@ -79,7 +79,9 @@ def _excerpts(recorded: str, now: str) -> str:
     return f"“{then}” then, “{now}” now"
 
 
-def normalized(now: Json, recorded: Json, images: Sequence[Image], originals: Sequence[Image]) -> Json:
+def normalized(
+    now: Json, recorded: Json, images: Sequence[Attachment], originals: Sequence[Attachment]
+) -> Json:
     """The request's fingerprint, with recorded entries where only the encoding differs.
 
     matplotlib writes its version into images, and a new Pillow compresses them differently, so pixels are compared.
@@ -99,7 +101,9 @@ def normalized(now: Json, recorded: Json, images: Sequence[Image], originals: Se
     return {**now, "tools": tools}
 
 
-def _same_pixels(recorded: Image, now: Image) -> bool:
+def _same_pixels(recorded: Attachment, now: Attachment) -> bool:
+    if isinstance(recorded, Document) or isinstance(now, Document):
+        return recorded.data == now.data
     return recorded.data == now.data or pixel_digest(recorded) == pixel_digest(now)
 
 

@@ -17,7 +17,7 @@ from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.matching import changed_names, differences, normalized
 from agent_nb.core.errors import CassetteError, SavedRunError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import Image, Message, ToolResult, Usage
+from agent_nb.core.messages import Attachment, Message, ToolResult, Usage
 from agent_nb.engine.ending import NOT_RUN
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import EventLog
@@ -69,10 +69,12 @@ class ReplayProvider(Provider):
         """Short descriptions of how a request differs from the recorded one; empty if it can be replayed."""
         now = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
         question = conversation_after(self.recorded, 1)[0][-1:]
-        images = [part for message in question for part in message.parts if isinstance(part, Image)]
+        images = [part for message in question for part in message.parts if isinstance(part, Attachment)]
         originals = images[: len(self.request.get("images", ()))]
         return [
-            *differences(self.request, normalized(now, self.request, prepared.run_input.images, originals))
+            *differences(
+                self.request, normalized(now, self.request, prepared.run_input.attachments, originals)
+            )
         ]
 
     def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> "ReplayHandle":

@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from agent_nb._base.late import PAGE_LOADERS
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.messages import Image
+from agent_nb.core.messages import Attachment
 
 
 class BoundNames(Protocol):
@@ -14,7 +14,7 @@ class BoundNames(Protocol):
     @property
     def types(self) -> Mapping[str, str]: ...
 
-    def description(self, data: str) -> tuple[str, tuple[Image, ...]]:
+    def description(self, data: str) -> tuple[str, tuple[Attachment, ...]]:
         """Return the names as text and images, without values if `data` is `schema`; empty if the prompt has them."""
         ...
 

@@ -77,14 +77,16 @@ class BaseEvent(Tagged):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thumbnail:
-    """A small copy of an image from the prompt: a JPEG of at most 160 pixels a side."""
+    """A small copy of an image from the prompt: a JPEG of at most 160 pixels a side. A PDF has only name and size."""
 
     name: str
     width: int
     """The size of the image that the model receives, not of this copy."""
     height: int
     data: bytes
-    """Empty if the prompt has more images than are shown."""
+    """Empty if the prompt has more images than are shown, and for a PDF."""
+    size: int = 0
+    """Bytes of a PDF, which has no width and height."""
 
 
 # exchange

@@ -59,6 +59,22 @@ class Image(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
+class Document(Tagged):
+    """A PDF file in a prompt. `read_images` and the `images` of a run check its bytes."""
+
+    data: bytes
+    name: str = "document.pdf"
+    media_type: ClassVar[str] = "application/pdf"
+
+    @property
+    def base64(self) -> str:
+        return base64.b64encode(self.data).decode()
+
+
+Attachment = Image | Document
+
+
+@dataclass(frozen=True, slots=True)
 class Source(Tagged):
     title: str
     url: str
@@ -92,7 +108,7 @@ class ToolResult(Tagged):
         return self.code is None
 
 
-Part = Text | Thinking | Image | Source | ToolCall | ToolResult
+Part = Text | Thinking | Image | Document | Source | ToolCall | ToolResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

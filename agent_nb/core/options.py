@@ -126,7 +126,7 @@ class Options:
         "Leave earlier file contents out of the conversation that is continued. The model can read the files again.",
     )
     images: tuple[str, ...] = option(
-        (), "-i --image IMAGE", "Image to send: a variable (also a list), a path or an https URL."
+        (), "-i --image IMAGE", "Image or PDF to send: a variable (also a list), a path or an https URL."
     )
     variables: tuple[str, ...] = option((), "-w --with VARIABLE", "Variable to describe to the model.")
     bind: str | None = option(

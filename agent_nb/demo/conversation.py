@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_nb._base.text import listed
 from agent_nb._base.wire import Json
-from agent_nb.core.messages import Image, Text, Thinking, ToolResult
+from agent_nb.core.messages import Document, Image, Text, Thinking, ToolResult
 from agent_nb.core.run_settings import NOTEBOOK_TOOLS
 from agent_nb.files import entry_of
 from agent_nb.providers.base import Request, RequestFacts
@@ -75,6 +75,7 @@ class Conversation:
     prompt: str
     bound: DemoBindings
     images: tuple[Image, ...]
+    documents: tuple[Document, ...]
     results: tuple[ToolResult, ...]
     """Results of the calls made for the current prompt."""
     path: str
@@ -107,6 +108,7 @@ def read_conversation(request: Request) -> Conversation:
         prompt=text,
         bound=bound,
         images=tuple(part for part in parts if isinstance(part, Image)),
+        documents=tuple(part for part in parts if isinstance(part, Document)),
         results=tuple(p for message in after for p in message.parts if isinstance(p, ToolResult)),
         path=path,
         page=page if isinstance(page, str) else None,

@@ -5,9 +5,10 @@ import re
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 
 from agent_nb._base.constants import DEMO
-from agent_nb.core.messages import Image, Part, Text, Thinking, ToolCall, ToolResult, Usage
+from agent_nb.core.messages import Document, Image, Part, Text, Thinking, ToolCall, ToolResult, Usage
 from agent_nb.demo.conversation import Action, DemoCall
 from agent_nb.demo.script import next_turn
+from agent_nb.images.pdf import page_count
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import Piece, Provider, Request, VirtualClock
 from agent_nb.providers.prices import CHARS_PER_TOKEN
@@ -99,4 +100,6 @@ def _size(part: Part) -> int:
             return len(name) + len(arguments)
         case Image():
             return TOKENS_PER_IMAGE * CHARS_PER_TOKEN
+        case Document():
+            return TOKENS_PER_IMAGE * CHARS_PER_TOKEN * page_count(part.data)
     return 0

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.text import fenced
+from agent_nb._base.text import fenced, listed
 from agent_nb.core.messages import Text, Thinking, ToolSpec
 from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, PAGE_WORDS, Brief, read_brief, shortened
 from agent_nb.demo.changes import plan_changes
@@ -22,6 +22,7 @@ from agent_nb.demo.own_tools import (
 from agent_nb.demo.page import build_page, describe, improvement
 from agent_nb.demo.style import PageStyle, choose_style
 from agent_nb.demo.templates import table
+from agent_nb.files import human_size
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import Request
 
@@ -109,7 +110,7 @@ def _plan(talk: Conversation, tools: Tools, brief: Brief) -> tuple[str, Sequence
         )
         unchanged = ["The files are unchanged."] if talk.facts.files else []
         instead = GROUPS_INSTEAD if talk.sees_notebook and not talk.facts.files else PAGES_INSTEAD
-        items = [*summaries(talk, on_page=False), *unchanged, instead, CONNECT]
+        items = [*summaries(talk, on_page=False), *_documents(talk), *unchanged, instead, CONNECT]
         return thoughts, [_answer(items, NO_ANSWER)]
     is_change = talk.earlier and not ANOTHER_PAGE.match(talk.prompt)
     if is_change and (actions := _change(talk, tools, brief)):
@@ -158,6 +159,7 @@ def _build(talk: Conversation, tools: Tools, brief: Brief, style: PageStyle) -> 
         return [Text(touch), DemoCall(EDIT, {"path": talk.path, "old": old, "new": new})]
     inputs = [*brief.findings, *summaries(talk, on_page=True)]
     inputs += [f"{_images(talk)} I can only look at colours."] if talk.images else []
+    inputs += _documents(talk)
     if not is_written:
         return [_answer([*map(failure, created), contents, *inputs], page=page)]
     added = ["An edit added a line at the top." if result.ok else failure(result) for result in edits]
@@ -215,6 +217,11 @@ def _quoted(talk: Conversation) -> str:
 
 def _images(talk: Conversation) -> str:
     return f"You gave me {_counted(len(talk.images), 'image')}."
+
+
+def _documents(talk: Conversation) -> list[str]:
+    names = listed([f"`{item.name}` ({human_size(len(item.data))})" for item in talk.documents])
+    return [f"I got {names}. A real model would read it."] if names else []
 
 
 def _counted(count: int, noun: str) -> str:

@@ -18,7 +18,7 @@ from agent_nb.core.events import WhyCompacted
 from agent_nb.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.core.run_settings import RunSettings
 from agent_nb.engine.cost import density, estimate_tokens
-from agent_nb.engine.run_input import RunInput, base_density, images_in
+from agent_nb.engine.run_input import RunInput, attachments_in, base_density
 from agent_nb.prompts import content_note, prompt_text, summary_entry, summary_heading
 from agent_nb.providers.base import VENDOR_DATA
 from agent_nb.render.summary import count
@@ -196,7 +196,7 @@ def _is_question(message: Message) -> bool:
 
 
 def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
-    """Summarize messages as one: requests, files, last answers. Images stay, because tools refer to them by number."""
+    """Summarize messages as one: requests, files, last answers. Images and PDFs stay."""
     entries: list[Text] = []
     for exchange in _exchanges(messages):
         summary = [part for part in exchange[0].parts if isinstance(part, Text) and part.origin == "summary"]
@@ -205,7 +205,7 @@ def _summary(messages: Sequence[Message], toolbox: Toolbox) -> Message:
         entries = [entries[0], *entries[1 - MOST_ENTRIES :]]
     requests = sum(message.requests for message in messages if message.role == "user")
     heading = Text(summary_heading(requests), "summary")
-    return user(heading, *entries, *images_in(messages), requests=requests)
+    return user(heading, *entries, *attachments_in(messages), requests=requests)
 
 
 def _exchanges(messages: Sequence[Message]) -> list[list[Message]]:

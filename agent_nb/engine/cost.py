@@ -9,15 +9,28 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 from agent_nb.core.events import UsageUpdated
-from agent_nb.core.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.messages import (
+    Document,
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    Usage,
+)
 from agent_nb.core.run_settings import Limits
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.images.maker import Charge
+from agent_nb.images.pdf import page_count
 from agent_nb.providers.prices import CHARS_PER_TOKEN
 from agent_nb.run import Run
 
 TOKENS_PER_IMAGE = 1_200
+TOKENS_PER_PAGE = 2_000
+"""Of a PDF: vendors count the text of a page, and most of them also an image of it."""
 UPDATE_EVERY = 2_000
 """Characters between estimates: frequent enough to enforce a budget, and still cheap."""
 MILLION = 1_000_000
@@ -40,6 +53,8 @@ def estimate_tokens(messages: Sequence[Message], system: str = "", tools: Sequen
                     images += len(part.images)
                 case Image():
                     images += 1
+                case Document():
+                    chars += page_count(part.data) * CHARS_PER_TOKEN * TOKENS_PER_PAGE
     return chars // CHARS_PER_TOKEN + images * TOKENS_PER_IMAGE
 
 

@@ -85,8 +85,8 @@ class EngineRun(RunHandle):
             self._budget.start_timer(functools.partial(self.stop, "max_seconds"))
         try:
             await self._complete_settings()
-            images = run_input.images
-            self._start(await off_loop(thumbnails, images) if images else ())
+            attachments = run_input.attachments
+            self._start(await off_loop(thumbnails, attachments) if attachments else ())
             if real_time:  # the demo must be the same everywhere, so it renders no elements
                 self._turns.window.add_to_question(
                     await self._group.look.at(run_input.elements, prepared.viewer)

@@ -145,7 +145,7 @@ def variants_fingerprint(variants: Sequence[PreparedRun]) -> Json:
         "prompt": run_input.prompt,
         "model": first.provider.name,
         "system": own_system,
-        "images": [{"name": image.name, "sha256": digest(image.data)} for image in run_input.images],
+        "images": [{"name": image.name, "sha256": digest(image.data)} for image in run_input.attachments],
         "files": {path: digest(content) for path, content in (run_input.files or {}).items()},
         "tools": {tool.name: digest(tool.name) if tool.packaged else tool_digest(tool) for tool in own_tools},
         "history": history_digest(run_input.history),

@@ -1,4 +1,4 @@
-"""The inputs of a run: the conversation so far, the files, the prompt and its images."""
+"""The inputs of a run: the conversation so far, the files, the prompt, its images and PDFs."""
 
 import itertools
 import json
@@ -14,14 +14,27 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type
 from agent_nb.core.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
-from agent_nb.core.messages import Image, Message, Part, Role, Text, ToolCall, ToolResult, assistant, user
+from agent_nb.core.messages import (
+    Attachment,
+    Document,
+    Image,
+    Message,
+    Part,
+    Role,
+    Text,
+    ToolCall,
+    ToolResult,
+    assistant,
+    user,
+)
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_files
 from agent_nb.files.diffs import unified_diff
 from agent_nb.images.convert import to_image
+from agent_nb.images.pdf import to_attachment
 from agent_nb.pages.element_look import Element
-from agent_nb.prompts import code_request, image_numbers, image_text, shortened_file_note
+from agent_nb.prompts import code_request, document_names, image_numbers, image_text, shortened_file_note
 from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
 from agent_nb.tools import Toolbox, ToolContext
@@ -65,10 +78,14 @@ def _page_in_json(characters: str) -> str | None:
         return None
 
 
-def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
-    """The user's images in order, without images made by tools or screenshots of elements."""
+def attachments_in(messages: Sequence[Message]) -> tuple[Attachment, ...]:
+    """The user's images and PDFs in order, without images made by tools or screenshots of elements."""
     user_parts = [_parts_before_elements(message) for message in messages if message.role == "user"]
-    return tuple(part for parts in user_parts for part in parts if isinstance(part, Image))
+    return tuple(part for parts in user_parts for part in parts if isinstance(part, Attachment))
+
+
+def images_in(messages: Sequence[Message]) -> tuple[Image, ...]:
+    return tuple(item for item in attachments_in(messages) if isinstance(item, Image))
 
 
 def _parts_before_elements(message: Message) -> Iterator[Part]:
@@ -240,6 +257,7 @@ class RunInput:
     files: Files | None
     """None to extract them from the history."""
     images: tuple[Image, ...] = ()
+    documents: tuple[Document, ...] = ()
     earlier_images: tuple[Image, ...] = ()
     elements: tuple[Element, ...] = ()
     edited: frozenset[str] = frozenset()
@@ -282,6 +300,11 @@ class RunInput:
         return tuple(variant.files for variant in self.base.variants) if self.base else ()
 
     @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The PDFs and images of the question, in its order."""
+        return (*self.documents, *self.images)
+
+    @property
     def inputs(self) -> tuple[Image, ...]:
         """All the user's images, so that an image keeps its number throughout the conversation."""
         return (*self.earlier_images, *self.images)
@@ -292,14 +315,14 @@ class RunInput:
         return RequestFacts(files=files, edited=self.edited, own_tools=own_tools, asking_tools=asking_tools)
 
 
-async def read_images(images: Any) -> list[Image]:
-    """Read the images for `Agent.prepare` without blocking the event loop."""
+async def read_images(images: Any) -> list[Attachment]:
+    """Read the images and PDFs for `Agent.prepare` without blocking the event loop."""
     # Figures, arrays and other objects are converted first: the caller may change them later.
     files = [
-        image if isinstance(image, str | bytes | Path | Image) else to_image(image)
+        image if isinstance(image, str | bytes | Path | Attachment) else to_image(image)
         for image in as_sequence(images)
     ]
-    return [await off_loop(to_image, file) for file in files]
+    return [await off_loop(to_attachment, file) for file in files]
 
 
 def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
@@ -314,7 +337,13 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
     conversation = tuple(message for message in all_messages if message.role != "system")
     system = "\n\n".join(message.text for message in all_messages if message.role == "system") or None
     history = base.messages if base is not None else conversation
-    own_images = tuple(to_image(image) for image in as_sequence(input_args.get("images")))
+    own = [to_attachment(item) for item in as_sequence(input_args.get("images"))]
+    own_images = tuple(item for item in own if isinstance(item, Image))
+    files_once: dict[bytes, Document] = {}
+    for item in own:
+        if isinstance(item, Document):
+            files_once.setdefault(item.data, item)
+    documents = tuple(files_once.values())
     earlier_images = images_in(history)
     notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
     texts = [Text(f"\n\n{note}") for note in notes]
@@ -322,15 +351,18 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
         texts.append(Text(f"\n\n{image_text(page=_has_page(start, conversation))}", "images"))
     if own_images and earlier_images:
         texts.append(Text(f"\n\n{image_numbers(len(earlier_images), len(own_images))}", "images"))
+    if len(documents) > 1:
+        texts.append(Text(f"\n\n{document_names([item.name for item in documents])}", "images"))
     shortened = _shortened_files(files, base) if can_read else ()
     edited = _edited_files(base) - {safe_path(path) for path in files or ()}
     return RunInput(
         prompt=prompt,
         system=system,
         history=history,
-        question=user(prompt, *texts, *own_images),
+        question=user(prompt, *texts, *documents, *own_images),
         files=start,
         images=own_images,
+        documents=documents,
         earlier_images=earlier_images,
         edited=edited.union(shortened),
         shortened=shortened,

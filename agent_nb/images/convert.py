@@ -16,7 +16,7 @@ from typing import Any
 from agent_nb._base.atomic import read_file
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Thumbnail
-from agent_nb.core.messages import Image
+from agent_nb.core.messages import Attachment, Document, Image
 from agent_nb.images.download import MAX_BYTES, fetch_https
 from agent_nb.images.pillow import DAMAGE, on_white, require_pillow, saved
 
@@ -45,10 +45,8 @@ def to_image(obj: Any, name: str = "") -> Image:
             return _read(obj.data, name or obj.name)
         case bytes() | bytearray() | memoryview():
             return _read(bytes(obj), name)
-        case str():
-            return _from_text(obj.strip(), name)
-        case Path():
-            return _from_path(obj, name)
+        case str() | Path():
+            return _read(*read_source(obj, name))
     return _from_object(obj, name)
 
 
@@ -72,13 +70,16 @@ def _fitted(image: Image, max_edge: int, max_bytes: int) -> Image:
     return _encode(_upright(pil_image, image.name), image.name, max_edge, max_bytes)
 
 
-def thumbnails(images: Sequence[Image]) -> tuple[Thumbnail, ...]:
-    """Small copies of the first images; the others have only name and size. Decodes images: call it off the loop."""
-    return tuple(_thumbnail(image, has_data=index < MOST_THUMBNAILS) for index, image in enumerate(images))
+def thumbnails(attachments: Sequence[Attachment]) -> tuple[Thumbnail, ...]:
+    """Small copies of the first images; the others, and PDFs, have only name and size. Decodes images: call it off
+    the loop."""
+    return tuple(_thumbnail(item, has_data=index < MOST_THUMBNAILS) for index, item in enumerate(attachments))
 
 
 @lru_cache(_CACHE_SIZE)
-def _thumbnail(image: Image, *, has_data: bool) -> Thumbnail:
+def _thumbnail(image: Attachment, *, has_data: bool) -> Thumbnail:
+    if isinstance(image, Document):
+        return Thumbnail(name=image.name, width=0, height=0, data=b"", size=len(image.data))
     pil_image = _open(image.data, image.name)
     width, height = pil_image.size
     data = b""
@@ -91,24 +92,22 @@ def _thumbnail(image: Image, *, has_data: bool) -> Thumbnail:
     return Thumbnail(name=image.name, width=width, height=height, data=data)
 
 
-def _from_text(text: str, name: str) -> Image:
-    scheme = text.partition(":")[0].lower()
+def read_source(source: str | Path, name: str = "") -> tuple[bytes, str]:
+    """The bytes at a path, a data: URL or an https: address, and a name for them. A large file is cut at the limit."""
+    text = str(source).strip()
+    scheme = text.partition(":")[0].lower() if isinstance(source, str) else ""
     if scheme == "data":
-        return _read(data_of_url(text), name)
+        return data_of_url(text), name
     if scheme in ("http", "https", "ftp", "file") and ":/" in text:
         if scheme != "https":
-            raise ConfigError(f"Images are fetched over https only, not {scheme}: {text[:80]!r}.")
-        return _read(fetch_https(text), name or urllib.parse.urlsplit(text).path.rpartition("/")[2])
-    return _from_path(Path(text).expanduser(), name)
-
-
-def _from_path(path: Path, name: str) -> Image:
+            raise ConfigError(f"Files are fetched over https only, not {scheme}: {text[:80]!r}.")
+        return fetch_https(text), name or urllib.parse.urlsplit(text).path.rpartition("/")[2]
+    path = Path(text).expanduser() if isinstance(source, str) else source
     try:
-        data = read_file(path, MAX_BYTES + 1, start=True)
+        return read_file(path, MAX_BYTES + 1, start=True), name or path.name
     except (OSError, ValueError) as exc:
         why = getattr(exc, "strerror", None) or exc
-        raise ConfigError(f"The image {str(path)[:200]!r} cannot be read: {why}.") from None
-    return _read(data, name or path.name)
+        raise ConfigError(f"{str(path)[:200]!r} cannot be read: {why}.") from None
 
 
 def _from_object(obj: Any, name: str) -> Image:

@@ -49,6 +49,11 @@ def image_numbers(earlier: int, own: int) -> str:
     return f"In tool calls, the images of this request are {listed}; lower numbers are those of earlier requests."
 
 
+def document_names(names: Sequence[str]) -> str:
+    """Return the names of this request's PDFs, which some vendors do not send."""
+    return f"The PDFs of this request are, in this order: {', '.join(f'`{name}`' for name in names)}."
+
+
 def about_elements(looks: Sequence[tuple[str, str]], shown: Sequence[str]) -> str:
     """Describe the rendered elements that a request refers to, by path; empty if no viewer rendered them.
 

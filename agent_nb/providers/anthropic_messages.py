@@ -13,7 +13,7 @@ from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import Stop
-from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.images.convert import fit_image
 from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
@@ -370,7 +370,12 @@ def _image(image: Image) -> Json:
     return {"type": "image", "source": source}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, call=_call, result=_result)
+def _document(document: Document) -> Json:
+    source = {"type": "base64", "media_type": document.media_type, "data": document.base64}
+    return {"type": "document", "source": source, "title": document.name}
+
+
+_BLOCKS = Blocks(text=_text, image=_image, document=_document, call=_call, result=_result)
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -218,7 +218,7 @@ def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> 
         401: (f"{title} refused the {credentials}", _key_remedy(settings)),
         403: (f"{title} does not allow this for your {credentials}", _key_remedy(settings)),
         404: (f"{settings.server} has no such address (404)", "Check `base_url` and the model's name."),
-        413: (f"The request is too large for {settings.title}", "Send fewer or smaller images."),
+        413: (f"The request is too large for {settings.title}", "Send fewer or smaller images and PDFs."),
     }.get(status)
 
 

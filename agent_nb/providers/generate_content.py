@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import Stop
-from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.images.convert import fit_image
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
@@ -318,7 +318,11 @@ def _image(image: Image) -> Json:
     return {"inline_data": {"data": fitted.data, "mime_type": fitted.media_type}}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, call=_call, result=_result)
+def _document(document: Document) -> Json:
+    return {"inline_data": {"data": document.data, "mime_type": document.media_type}}
+
+
+_BLOCKS = Blocks(text=_text, image=_image, document=_document, call=_call, result=_result)
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb.core.events import Stop
-from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.images.convert import fit_image
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.http import HEADER_SECONDS, tls
@@ -279,7 +279,11 @@ def _image(image: Image) -> Json:
     return {"type": "image", "data": fitted.base64, "mime_type": fitted.media_type}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, call=_call, model_text=_model_text)
+def _document(document: Document) -> Json:
+    return {"type": "document", "data": document.base64, "mime_type": document.media_type}
+
+
+_BLOCKS = Blocks(text=_text, image=_image, document=_document, call=_call, model_text=_model_text)
 
 
 def _tool(tool: ToolSpec) -> Json:

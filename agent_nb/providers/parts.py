@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json, parse_json
-from agent_nb.core.messages import Image, Message, Part, Source, Text, ToolCall, ToolResult
+from agent_nb.core.messages import Document, Image, Message, Part, Source, Text, ToolCall, ToolResult
 from agent_nb.images.convert import fit_image
+from agent_nb.images.pdf import document_text
 
 NO_RESULT = "There is no result: the call was not run."
 
@@ -17,6 +18,8 @@ NO_RESULT = "There is no result: the call was not run."
 class Blocks:
     text: Callable[[str], Json]
     image: Callable[[Image], Json]
+    document: Callable[[Document], Json] | None = None
+    """A PDF; None to send its text."""
     call: Callable[[ToolCall], Json]
     model_text: Callable[[str], Json] | None = None
     """Text by the model, if encoded differently from the user's."""
@@ -32,6 +35,8 @@ class Blocks:
                     blocks.append(self.text(text))
                 case Image():
                     blocks.append(self.image(part))
+                case Document():
+                    blocks.append(self.document(part) if self.document else self.text(document_text(part)))
                 case Source():
                     blocks.append(self.text(source_text(part)))
                 case ToolResult() if self.result:

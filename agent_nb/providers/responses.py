@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_nb._base.wire import Json
 from agent_nb.core.events import Stop
-from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, Usage
+from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResult, ToolSpec, Usage
 from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
@@ -274,7 +274,12 @@ def _image(image: Image) -> Json:
     return {"type": "input_image", "detail": "auto", "image_url": data_url(image, *IMAGE_LIMITS)}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, call=_call, model_text=_model_text)
+def _document(document: Document) -> Json:
+    data = f"data:{document.media_type};base64,{document.base64}"
+    return {"type": "input_file", "filename": document.name, "file_data": data}
+
+
+_BLOCKS = Blocks(text=_text, image=_image, document=_document, call=_call, model_text=_model_text)
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -17,7 +17,7 @@ from agent_nb._base.text import SLICE, slices, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, InstallError, ProviderError
-from agent_nb.core.messages import Image, ToolResult, ToolSpec
+from agent_nb.core.messages import Attachment, ToolResult, ToolSpec
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import (
@@ -195,8 +195,8 @@ class VendorProvider(VendorClient, Provider):
         return translation.incoming()
 
     async def prepared_body(self, request: Request) -> Json:
-        """The request body without refused parameters. Images are resized off the loop."""
-        body = await off_loop(self.body, request) if _has_images(request) else self.body(request)
+        """The request body without refused parameters. Images are resized, and PDFs read, off the loop."""
+        body = await off_loop(self.body, request) if _has_attachments(request) else self.body(request)
         return without_refused(self.optional, request, body)
 
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
@@ -408,9 +408,9 @@ async def _drain(chunks: AsyncGenerator[bytes, None]) -> None:
                 pass
 
 
-def _has_images(request: Request) -> bool:
+def _has_attachments(request: Request) -> bool:
     return any(
-        isinstance(part, Image) or (isinstance(part, ToolResult) and part.images)
+        isinstance(part, Attachment) or (isinstance(part, ToolResult) and part.images)
         for message in request.messages
         for part in message.parts
     )

@@ -124,9 +124,10 @@ def _is_sum(run: FinishedRun) -> bool:
 
 
 def image_labels(images: Sequence[ev.Thumbnail]) -> list[str]:
-    """Return `shot.png (640 x 400)` for each image, or `image 2 (640 x 400)` if it has no name."""
+    """Return `shot.png (640 x 400)` for each image, `image 2 (640 x 400)` if unnamed, `a.pdf (1.2 MB)` for a PDF."""
     return [
-        f"{image.name or f'image {number}'} ({image.width} x {image.height})"
+        f"{image.name or f'image {number}'}"
+        f" ({human_size(image.size) if image.size else f'{image.width} x {image.height}'})"
         for number, image in enumerate(images, 1)
     ]
 

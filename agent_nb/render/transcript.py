@@ -235,7 +235,8 @@ class Transcript:
                 self._stream(ThinkingRow, text, at)
             case ev.RunStarted(images=images) if images:
                 labels = ", ".join(image_labels(images))
-                return self._append(ImagesRow(turn=0, title="Images", detail=labels, images=images), event.at)
+                title = "Attached" if any(image.size for image in images) else "Images"
+                return self._append(ImagesRow(turn=0, title=title, detail=labels, images=images), event.at)
             case ev.FileDelta() | ev.ToolArgsDelta() | ev.UsageUpdated() | ev.RunStarted():
                 pass
             case ev.TurnStarted(step=step, at=at):

@@ -12,7 +12,7 @@ from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ConversationCompacted, Event, MessageAdded, TurnFinished, TurnStarted
-from agent_nb.core.messages import Image, Message, Part, ToolResult, sent_fields
+from agent_nb.core.messages import Attachment, Message, Part, ToolResult, sent_fields
 from agent_nb.run.record import RunRecord
 
 _FIGURES = ("why", "before", "after", "limit", "rewritten", "summarized", "detail")
@@ -109,7 +109,7 @@ def _message(message: Message) -> Json:
 
 
 def _part(part: Part) -> Json:
-    if isinstance(part, Image):
+    if isinstance(part, Attachment):
         return {"type": part.type, "name": part.name, "data": f"{part.media_type}, {len(part.data):,} bytes"}
     fields = sent_fields(part)
     if isinstance(part, ToolResult):

@@ -47,6 +47,7 @@ export interface Thumbnail {
 	width: number;
 	height: number;
 	data: string;
+	size: number;
 }
 
 export interface PlanEntry {

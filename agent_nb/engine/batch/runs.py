@@ -18,7 +18,7 @@ from agent_nb.core.errors import AgentError, ConfigError, InstallError, MissingK
 from agent_nb.core.messages import Usage
 from agent_nb.engine.run_input import InputArgs, as_sequence
 from agent_nb.engine.start import Prepared, check_recording
-from agent_nb.images.convert import to_image
+from agent_nb.images.pdf import to_attachment
 from agent_nb.providers import full_name
 from agent_nb.providers.base import Piece, Provider, Request
 from agent_nb.run.compare import Checks, Comparison, Figures, comparison
@@ -85,7 +85,7 @@ def plan_jobs(
 
     If runs are `saved`, a model without a key is not an error yet: all its runs may be loaded.
     """
-    images = tuple(to_image(image) for image in as_sequence(input_args.get("images")))
+    images = tuple(to_attachment(image) for image in as_sequence(input_args.get("images")))
     input_args = {**input_args, "images": images}
     agents = list(_agents(agent, models, saved=saved))
     jobs: list[Job] = []

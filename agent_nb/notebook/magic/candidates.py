@@ -15,7 +15,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import is_of, user_data, user_names
 
 HELP_WIDTH = 44
-_IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif")
+_IMAGE_FILES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".pdf")
 Candidate = tuple[str, str]
 """A completion and its help."""
 

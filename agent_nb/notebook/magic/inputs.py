@@ -1,4 +1,4 @@
-"""Reads a cell's inputs: the images of `-i`, the text of `--system`, and untouched exercise stubs."""
+"""Reads a cell's inputs: the images and PDFs of `-i`, the text of `--system`, and untouched exercise stubs."""
 
 import ast
 import contextlib
@@ -15,8 +15,8 @@ from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb._base.secrets import mask_values
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.messages import Image
-from agent_nb.images.convert import to_image
+from agent_nb.core.messages import Attachment
+from agent_nb.images.pdf import to_attachment
 from agent_nb.notebook.cell_request import default_mode
 from agent_nb.notebook.values.value_paths import lookup
 
@@ -41,19 +41,19 @@ _LEVELS = 4
 """nbgrader runs notebooks in `autograded/STUDENT/ASSIGNMENT`; its configuration is in the course folder."""
 
 
-async def load_images(names: Iterable[str], namespace: Mapping[str, Any]) -> list[Image]:
-    """The images that `-i` names: variables, which can be lists of images, then paths and https URLs."""
+async def load_images(names: Iterable[str], namespace: Mapping[str, Any]) -> list[Attachment]:
+    """The images and PDFs that `-i` names: variables, which can be lists of them, then paths and https URLs."""
     images = []
     for name in names:
         for label, source in _sources(name, namespace):
             if str(source).startswith(("https:", "http:")) and default_mode() == "replay":
                 raise ConfigError(f"{MODE_VARIABLE}=replay, so {source!r} is not fetched. Use a local file.")
-            images.append(await off_loop(to_image, source, label))
+            images.append(await off_loop(to_attachment, source, label))
     return images
 
 
 def _sources(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The inputs for `to_image` with their labels, which are empty for paths and URLs."""
+    """The inputs for `to_attachment` with their labels, which are empty for paths and URLs."""
     if name not in namespace and not (name.partition("[")[0] in namespace and "[" in name):
         if name.isidentifier() and not Path(name).exists():
             raise UsageError(
@@ -64,7 +64,7 @@ def _sources(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if not isinstance(value, list | tuple):
         return [(name, value)]
     if not value:
-        raise UsageError(f"`{name}` is empty, so there is no image to send.")
+        raise UsageError(f"`{name}` is empty, so there is nothing to send.")
     return [(f"{name}[{number}]", item) for number, item in enumerate(value)]
 
 

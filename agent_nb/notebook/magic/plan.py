@@ -331,11 +331,13 @@ async def _read_prompt(
     describe: Callable[..., Description] = partial(describe_path, secrets=secrets)
     if schema_only:
         describe = partial(describe_schema, allowed_names=known_names(user_names(session.shell)))
+    # The variables of a fix were not chosen by the user.
+    describe_own = describe if schema_only or options.failure else partial(describe, attach=True)
     await parse_pages(cell, options.variables, namespace)
     references = await read_references(session, cell, secrets, schema_only=schema_only)
-    parts = [expand(cell.strip(), namespace, describe, references.titles)]
+    parts = [expand(cell.strip(), namespace, describe_own, references.titles)]
     for variable in options.variables:
-        description = describe(variable, namespace)
+        description = describe_own(variable, namespace)
         parts.append(replace(description, text=f"Variable `{variable}`:\n{description.text}"))
     if bindings:
         parts.append(bindings.describe(describe, secrets, schema_only=schema_only))

@@ -17,7 +17,7 @@ from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop, ticking
 from agent_nb.cassette.player import ReplayProvider
 from agent_nb.core.errors import AgentError, ConfigError, FileError, MissingKeyError
-from agent_nb.core.messages import Image, Text, Usage
+from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.engine.handle import Handle
@@ -299,8 +299,10 @@ def show_dry_run(plan: CellPlan) -> None:
             match part:
                 case Text(text):
                     lines.append(_indented(text.strip()))
-                case Image():
-                    lines.append(f"    (image {part.name or part.media_type}, {len(part.data):,} bytes)")
+                case Image() | Document():
+                    lines.append(
+                        f"    ({part.type} {part.name or part.media_type}, {len(part.data):,} bytes)"
+                    )
                 case _:
                     lines.append(f"    ({part.type})")
     print(safe_text("\n".join(lines)))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agent_nb.core.messages import Image
+from agent_nb.core.messages import Attachment
 from agent_nb.notebook.page.bindings import Bindings, bind_values, encoding
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.notebook.values.describe_values import describe_path
@@ -24,7 +24,7 @@ class BoundPage:
     def __init__(self, bindings: Bindings, *, is_in_prompt: bool = False) -> None:
         self.bindings, self.types, self.is_in_prompt = bindings, bindings.types, is_in_prompt
 
-    def description(self, data: str) -> tuple[str, tuple[Image, ...]]:
+    def description(self, data: str) -> tuple[str, tuple[Attachment, ...]]:
         if self.is_in_prompt:
             return "", ()
         values = {name: row.value for name, row in self.bindings.items()}

@@ -14,9 +14,10 @@ from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import AgentError
 from agent_nb.core.events import ENDINGS
-from agent_nb.core.messages import Image
+from agent_nb.core.messages import Attachment
 from agent_nb.engine.handle import Handle
 from agent_nb.files import Files, entry_of, human_size
+from agent_nb.images.pdf import is_pdf, to_attachment
 from agent_nb.notebook.user_variables import is_of
 from agent_nb.notebook.values.kinds import PICTURES, kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
@@ -39,10 +40,10 @@ _REFERENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A value as the model sees it: text and images."""
+    """A value as the model sees it: text, images and PDFs."""
 
     text: str
-    images: tuple[Image, ...] = ()
+    images: tuple[Attachment, ...] = ()
     elements: tuple[Element, ...] = ()
     """Page elements in the description."""
     masked: tuple[str, ...] = ()
@@ -74,10 +75,26 @@ def joined(text: str, parts: Sequence[Description]) -> Description:
 
 
 def describe_path(
-    path: str, namespace: Mapping[str, Any], braces: str = "", *, secrets: Collection[str] | None = None
+    path: str,
+    namespace: Mapping[str, Any],
+    braces: str = "",
+    *,
+    secrets: Collection[str] | None = None,
+    attach: bool = False,
 ) -> Description:
-    """The masked description of the value at a path; raises `UsageError` if it cannot be read."""
-    description = read_path(path, lambda: describe(path, *lookup_masked(path, namespace, braces)))
+    """The masked description of the value at a path; raises `UsageError` if it cannot be read.
+
+    With `attach`, a PDF is attached.
+    """
+
+    def read() -> Description:
+        value, masked = lookup_masked(path, namespace, braces)
+        if attach and is_pdf(value) and not is_secret(path, value):
+            document = to_attachment(value, path)
+            return Description(f"(PDF `{document.name}`)", images=(document,))
+        return describe(path, value, masked)
+
+    description = read_path(path, read)
     text = mask_values(description.text, secrets)
     note = [f"a secret value in `{path}`"] if text != description.text else []
     return replace(description, text=text, masked=(*description.masked, *note))
@@ -223,14 +240,16 @@ async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[
 
 
 def has_data(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> bool:
-    """Whether the prompt has values of the user's, other than runs, their files and pages, and images."""
+    """Whether the prompt has values of the user's, other than runs, their files and pages, images and PDFs."""
     return any(is_data(namespace.get(first_name(path))) for path in paths_in(prompt, variables))
 
 
 def is_data(value: Any) -> bool:
-    """Whether a value is the user's data: not a run, its files or page, nor an image."""
+    """Whether a value is the user's data: not a run, its files or page, nor an image or a PDF."""
     is_of_run = isinstance(value, Run | Handle | Files | Element | ConsoleLine)
-    return not (value is None or is_of_run or getattr(kind_of(value), "classes", ()) is PICTURES)
+    return not (
+        value is None or is_of_run or is_pdf(value) or getattr(kind_of(value), "classes", ()) is PICTURES
+    )
 
 
 def paths_in(prompt: str, variables: Sequence[str]) -> Iterator[str]:

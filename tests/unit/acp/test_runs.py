@@ -11,6 +11,7 @@ from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.core.messages import Usage
 from agent_nb.engine.approval import Answer
 from agent_nb.run.run_reader import load
+from tests.support.pdf import pdf_of
 from tests.support.wire.cases import RED_PNG
 
 USAGE = {"inputTokens": 10, "cachedReadTokens": 4, "outputTokens": 5, "totalTokens": 21, "thoughtTokens": 2}
@@ -135,6 +136,14 @@ async def test_system_text_stack_and_images_go_with_the_prompt(fake):
     text, image = prompt["prompt"]
     assert text["text"].index("Vue") < text["text"].index("Speak French.") < text["text"].index("Like this.")
     assert (image["type"], image["mimeType"]) == ("image", "image/png")
+
+
+async def test_an_agent_gets_the_text_of_a_pdf(fake):
+    pytest.importorskip("pypdf")
+    fake.plays([{"say": "Read."}])
+    await Agent("acp:fake").run("Sum it up.", images=[pdf_of("The mean is 42")])
+    [prompt] = fake.received("session/prompt")
+    assert "The text of `document.pdf`:\n```\nThe mean is 42\n```" in prompt["prompt"][0]["text"]
 
 
 async def test_an_agent_that_takes_no_images_says_so(fake):

@@ -17,6 +17,7 @@ from agent_nb.engine.prepared import history_digest
 from agent_nb.providers.scripted import ScriptedProvider, text
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play, record
+from tests.support.pdf import pdf_of
 from tests.support.scripts import write
 from tests.unit.cassette.test_cassette import PIXEL, counting
 from tests.unit.cassette.test_damaged import CASSETTES
@@ -42,7 +43,8 @@ async def test_our_own_half_is_only_noted(tape, caplog):
             "another prompt (“…page for a bakery” then, “…page for a butcher” now)",
         ),
         ({"material": {"files": {"index.html": "<p>"}}}, "another file `index.html`"),
-        ({"material": {"images": [PIXEL]}}, "other images (0 then; now dot)"),
+        ({"material": {"images": [PIXEL]}}, "other images or PDFs (0 then; now dot)"),
+        ({"material": {"images": [pdf_of("Hello")]}}, "other images or PDFs (0 then; now document.pdf)"),
         ({"material": {"messages": [assistant("Hello")]}}, "another conversation before this prompt"),
         ({"system": "In French."}, "another system text of yours"),
         ({"tools": [*Toolbox.default(), counting()[0]]}, "another tool `count_guests`"),

@@ -1,10 +1,13 @@
 """The demo model and questions: it says what it is, and makes no page."""
 
+import re
+
 import pytest
 
 from agent_nb import tool
 from agent_nb.demo.script import is_question
 from tests.support.demo_kit import BAKERY, agent, built, called
+from tests.support.pdf import pdf_of
 
 
 @pytest.mark.parametrize(
@@ -76,3 +79,11 @@ async def test_a_question_with_a_tool_reports_its_answer() -> None:
     assert called(run) == ["add"]
     assert "`add` was called once. It answered: “2”" in run.text
     assert "a script without knowledge" in run.text
+
+
+@pytest.mark.parametrize("prompt", ["What does the paper say?", BAKERY])
+def test_the_demo_says_that_it_got_a_pdf(prompt: str) -> None:
+    run = agent().run_sync(prompt, images=[pdf_of("The mean is 42")])
+    assert re.search(
+        r"^- I got `document\.pdf` \(\d+ bytes\)\. A real model would read it\.$", run.text, re.M
+    )

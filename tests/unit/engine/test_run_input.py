@@ -1,23 +1,25 @@
 """Every way a run may begin: a prompt, images, a stack, files, an earlier run, a conversation."""
 
 import asyncio
+import base64
 import io
 import itertools
 import json
 import re
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import PIL.Image
 import pytest
 
-from agent_nb import Agent, Limits, Tool, read_images, tool
+from agent_nb import Agent, Limits, Tool, load, read_images, tool
 from agent_nb._base.text import fenced
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import FileChanged
-from agent_nb.core.messages import Image, Message, ToolCall, ToolResult, ToolSpec, assistant, user
+from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResult, ToolSpec, assistant, user
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.compaction import compact
 from agent_nb.engine.prepared import history_digest
@@ -29,10 +31,12 @@ from agent_nb.render import TEXT, bundle
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from tests.support.cassettes import PROMPT, play, record
 from tests.support.drawings import png
+from tests.support.pdf import pdf_of
 from tests.support.scripts import PAGE, of, run_script, write
 from tests.support.wire.cases import RED_PNG
 
 SHOT = to_image(PIL.Image.new("RGB", (640, 400), "teal"), "shot.png")
+PAPER = pdf_of("The mean is 42")
 MARKED = to_image(PIL.Image.new("RGB", (640, 400), "red"), "marked.png")
 OLD_PAGE = [call("create_file", {"path": "index.html", "content": "<h1>Old</h1>"})]
 CHANGE = [call("edit_file", {"path": "index.html", "old": "Old", "new": "New"})]
@@ -458,6 +462,37 @@ async def test_every_form_shows_what_was_given():
     assert html.index("<img") < html.index("<details")
     assert run.to_markdown().splitlines()[2] == "- Images: shot.png (640 x 400), image 2 (640 x 400)"
     assert "  • Images: shot.png (640 x 400), image 2 (640 x 400)\n" in TEXT.render(run)
+
+
+async def test_every_form_shows_a_pdf_by_name_and_size():
+    run = await made(OLD_PAGE, DONE, images=[SHOT, Document(PAPER, "paper.pdf")])
+    line = f"Attached: paper.pdf ({len(PAPER)} bytes), shot.png (640 x 400)"
+    assert f'<span class="anb-dim">paper.pdf ({len(PAPER)} bytes)</span>' in bundle(run)["text/html"]
+    assert run.to_markdown().splitlines()[2] == f"- {line}"
+    assert line in TEXT.render(run)
+
+
+async def test_a_pdf_is_sent_and_stored_once(tmp_path):
+    (tmp_path / "paper.pdf").write_bytes(PAPER)
+    path = str(tmp_path / "paper.pdf")
+    first = await made(OLD_PAGE, DONE, images=[path, Path(path), PAPER])
+    run = await made(CHANGE, DONE, base=first)
+    assert [part for message in run.messages for part in message.parts if isinstance(part, Document)] == [
+        Document(PAPER, "paper.pdf")
+    ]
+    run.save(tmp_path / "run.jsonl")
+    assert (tmp_path / "run.jsonl").read_text().count(base64.b64encode(PAPER).decode()) == 1
+    assert load(tmp_path / "run.jsonl").messages == run.messages
+
+
+async def test_several_pdfs_are_named_in_the_prompt():
+    question = told(Agent(ScriptedProvider([])), images=[PAPER, Document(PAPER + b"\n", "b.pdf")])[1]
+    assert question.endswith("The PDFs of this request are, in this order: `document.pdf`, `b.pdf`.")
+
+
+async def test_a_run_that_sends_no_values_refuses_a_pdf():
+    with pytest.raises(ConfigError, match="A PDF contains values"):
+        Agent(ScriptedProvider([]), tools=[]).with_settings(data="schema").prepare(PROMPT, images=[PAPER])
 
 
 async def test_a_name_is_text_not_markup():

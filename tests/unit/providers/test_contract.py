@@ -7,9 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb.core.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, assistant, user
+from agent_nb.core.messages import (
+    Document,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+    Usage,
+    assistant,
+    user,
+)
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
+from tests.support.pdf import pdf_of
 from tests.support.wire import (
     Call,
     Comment,
@@ -185,6 +196,29 @@ async def test_images_go_into_prompts_and_results(case: Case, server: WireServer
     await turn_of(provider, ask(question, turn.message, results_of(turn, images=(RED_PNG,))))
     image = BEFORE_AN_IMAGE[case.protocol] + base64.b64encode(RED_PNG.data).decode()
     assert str(server.requests[1].body).count(image) == 2
+
+
+BEFORE_A_PDF = {
+    "responses": "'type': 'input_file', 'filename': 'paper.pdf', 'file_data': 'data:application/pdf;base64,",
+    "anthropic_messages": "'type': 'document', 'source': {'type': 'base64', 'media_type': 'application/pdf', 'data': '",
+    "interactions": "'type': 'document', 'data': '",
+    "generate_content": "'data': '",
+}
+
+
+async def test_pdfs_are_sent_as_documents_or_as_text(case: Case, server: WireServer):
+    server.plan(reply(Say("42.")))
+    paper = Document(pdf_of("The mean is 42"), "paper.pdf")
+    if case.protocol == "chat":
+        pytest.importorskip("pypdf")
+    await turn_of(case.provider(server), ask(user("What is the mean?", paper)))
+    body = str(server.requests[0].body)
+    if case.protocol == "chat":
+        assert "The text of `paper.pdf`:\\n```\\nThe mean is 42\\n```" in body
+    else:
+        data = base64.b64encode(paper.data).decode()
+        data = data if data in body else base64.urlsafe_b64encode(paper.data).decode()  # Gemini's SDK
+        assert BEFORE_A_PDF[case.protocol] + data in body
 
 
 async def test_calls_and_results_without_a_counterpart_are_accepted(case: Case, server: WireServer):

@@ -198,7 +198,8 @@ def test_a_refused_key_names_its_variable_and_the_command_for_another(monkeypatc
         ),
         (
             413,
-            "The request is too large for your server at http://127.0.0.1:9/v1: Oops. Send fewer or smaller images.",
+            "The request is too large for your server at http://127.0.0.1:9/v1: Oops."
+            " Send fewer or smaller images and PDFs.",
         ),
     ],
 )

@@ -168,7 +168,8 @@ function labelOf(part: Part): string {
 		case "tool_result":
 			return `result of ${part.name}${part.code ? ` (${part.code})` : ""}`;
 		case "image":
-			return `image ${part.name || ""}`.trim();
+		case "document":
+			return `${part.type} ${part.name || ""}`.trim();
 		default:
 			return part.type;
 	}
@@ -189,6 +190,7 @@ function contentOf(part: Part): string {
 		case "tool_call":
 			return readable(String(part.arguments));
 		case "image":
+		case "document":
 			return String(part.data);
 		default:
 			return pretty(part);

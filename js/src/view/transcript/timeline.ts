@@ -5,7 +5,7 @@ import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
 import { h, icon, KeyedList, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
 import type { PlanEntry, Thumbnail } from "../../events.ts";
-import { seconds } from "../../format.ts";
+import { bytes, seconds } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../phase.ts";
 import {
@@ -256,9 +256,9 @@ function createEntry({ text, status }: PlanEntry): HTMLElement {
 	return h("li", { class: status }, h("span", { class: "mark", "aria-hidden": "true" }, mark), spoken, body);
 }
 
-/** The images attached to the prompt, above the transcript. */
+/** The images and PDFs attached to the prompt, above the transcript. */
 export function createPromptImages() {
-	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Given images" });
+	const element = h("div", { class: "anb-given", role: "group", "aria-label": "Attached files" });
 	return {
 		element,
 		update(images: readonly Thumbnail[]) {
@@ -268,14 +268,14 @@ export function createPromptImages() {
 	};
 }
 
-function createImage({ name, width, height, data }: Thumbnail, index: number): HTMLElement {
+function createImage({ name, width, height, data, size }: Thumbnail, index: number): HTMLElement {
 	const caption = name || `image ${index + 1}`;
-	const title = `${caption} (${width} x ${height})`;
+	const title = `${caption} (${size ? bytes(size) : `${width} x ${height}`})`;
 	return h(
 		"figure",
-		{ title },
+		{ title, class: size ? "file" : null },
 		data && h("img", { src: `data:image/jpeg;base64,${data}`, alt: title }),
-		h("figcaption", { "aria-hidden": data ? "true" : null }, caption),
+		h("figcaption", { "aria-hidden": data ? "true" : null }, size ? title : caption),
 	);
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from tests.support.wire.rules import (
     anthropic_messages,
     chat,
+    documents,
     generate_content,
     interactions,
     responses,
@@ -29,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     *interactions.RULES,
     *generate_content.RULES,
     *tool_schemas.RULES,
+    *documents.RULES,
 )
 _SHAPES = {
     "anthropic_messages": anthropic_messages.error_body,

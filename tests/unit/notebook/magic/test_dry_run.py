@@ -1,7 +1,11 @@
 """`--dry-run` shows what would be sent and sends nothing."""
 
+from pathlib import Path
+
+import pytest
 from PIL import Image as Picture
 
+from tests.support.pdf import pdf_of
 from tests.support.shells import quick_run
 
 
@@ -47,6 +51,29 @@ def test_the_tools_are_those_of_the_run(shell):
 def test_images_are_named_not_printed(shell):
     shell.names["photo"] = Picture.new("RGB", (4, 4))
     assert "(image photo, " in dry(shell, "-m demo: -i photo")
+
+
+@pytest.mark.parametrize("way", ["{{paper}}", "-w paper", "-i paper", "-i paper.pdf"])
+@pytest.mark.parametrize("variable", [Path("paper.pdf"), pdf_of("The mean is 42")], ids=["path", "bytes"])
+def test_a_pdf_is_attached(shell, tmp_path, way, variable):
+    (tmp_path / "paper.pdf").write_bytes(pdf_of("The mean is 42"))
+    shell.names["paper"] = variable
+    option, prompt = ("", f"Sum up {way}") if way.startswith("{") else (way, "Sum it up")
+    shown = dry(shell, f"-m demo: {option}", prompt)
+    assert f"(document paper.pdf, {len(pdf_of('The mean is 42'))} bytes)" in shown
+    assert way.startswith("-i") or "(PDF `paper.pdf`)" in shown
+    assert "PosixPath" not in shown
+    assert "%PDF" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("paper", "--data schema"), ("secret_key", "")], ids=["schema", "secret"]
+)
+def test_a_pdf_that_may_not_be_sent_is_not_attached(shell, name, line):
+    shell.names[name] = pdf_of("The mean is 42")
+    shown = dry(shell, f"-m demo: {line}", f"Sum up {{{{{name}}}}}")
+    assert "(document" not in shown
+    assert "%PDF" not in shown
 
 
 def test_the_earlier_conversation_is_shown(shell):
