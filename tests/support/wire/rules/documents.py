@@ -1,7 +1,6 @@
 """What the vendors refuse about PDFs."""
 
 import base64
-import json
 from collections.abc import Iterator
 
 from tests.support.pdf import pdf_of
@@ -67,18 +66,6 @@ _ANTHROPIC(
 _ANTHROPIC("an-pdf-pages", _SUPPORT, common.example(common.asks(_block(pdf_of(*["Page"] * 601)))))(
     _most_pages(600)
 )
-
-
-@_ANTHROPIC(
-    "an-request-size",
-    f"{_SUPPORT}; {common.DOCS}api/errors",
-    lambda: common.example(common.asks(_block(pdf_of("Page") + b" " * 24_000_000))),
-    status=413,
-    error={"type": "request_too_large"},
-)
-def _size(asked: Asked) -> Iterator[Fault]:
-    if len(json.dumps(asked.body)) > 32_000_000:
-        yield "Request exceeds the maximum size"
 
 
 @_OPENAI(
