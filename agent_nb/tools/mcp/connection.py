@@ -236,7 +236,7 @@ class Connection:
             self.problem = "It has ended the session."
             self._stop.set()
 
-    async def _list(self, client: sdk.Client) -> None:
+    async def _list(self, client: "sdk.Client") -> None:
         self._repair.notes.clear()
         if (listing := await _list(client)) != self.listing:
             self.listing = listing
@@ -284,7 +284,7 @@ class Connection:
             await asyncio.wait((reading, writing), timeout=program.GRACE)
 
 
-async def _list(client: sdk.Client) -> "tuple[mcp_types.Tool, ...]":
+async def _list(client: "sdk.Client") -> "tuple[mcp_types.Tool, ...]":
     if not client.has_tools:
         return ()
     tools: list[mcp_types.Tool] = []

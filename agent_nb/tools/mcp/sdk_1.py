@@ -1,4 +1,4 @@
-"""The client of `mcp` 1.24 and later, with the names of `sdk_2.py`."""
+"""The client of `mcp` 1.24 and later, with the functions of `sdk_2.py`."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ LOGGERS = ("client", httpx.__name__, "mcp.client.streamable_http", "mcp.shared.s
 mcp.shared.session.logging = logging.getLogger("mcp.shared.session")
 
 
-class Client:
+class OlderClient:
     def __init__(self, session: ClientSession, answer: types.InitializeResult) -> None:
         self._session = session
         self.version = str(answer.protocolVersion)
@@ -62,13 +62,13 @@ class Client:
 
 
 @contextlib.asynccontextmanager
-async def connected(transport: Any, on_message: Any) -> AsyncIterator[Client]:
+async def connected(transport: Any, on_message: Any) -> AsyncIterator[OlderClient]:
     info = types.Implementation(name="agent_nb", version=VERSION)
     async with (
         transport as (receive, send, *_),
         ClientSession(receive, send, message_handler=on_message, client_info=info) as session,
     ):
-        client = Client(session, await session.initialize())
+        client = OlderClient(session, await session.initialize())
         try:
             yield client
         finally:

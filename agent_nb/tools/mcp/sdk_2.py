@@ -1,4 +1,4 @@
-"""The client of `mcp` 2, as `connection.py` uses it; `sdk_1.py` offers the same names."""
+"""The client of `mcp` 2, as `connection.py` uses it; `sdk_1.py` offers the same functions."""
 
 import contextlib
 from collections.abc import AsyncIterator
