@@ -7,7 +7,7 @@ import pytest
 from agent_nb.core import messages
 from agent_nb.core.messages import Image, Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 
-PARTS = [Text, Thinking, Image, messages.Source, ToolCall, ToolResult]
+PARTS = [Text, Thinking, Image, messages.Document, messages.Source, ToolCall, ToolResult]
 
 
 def test_every_part_has_its_own_tag():
@@ -15,6 +15,7 @@ def test_every_part_has_its_own_tag():
         "text",
         "thinking",
         "image",
+        "document",
         "source",
         "tool_call",
         "tool_result",
