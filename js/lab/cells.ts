@@ -15,7 +15,7 @@ import type { App, Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyte
 const FRESH = 10_000;
 const SAVE = "docmanager:save";
 
-type CellRunner = Pick<NotebookModule["NotebookActions"], "runCells">;
+export type CellRunner = Pick<NotebookModule["NotebookActions"], "run" | "runCells">;
 
 export interface Stages {
 	/** False in Notebook 7, which has no space beside the notebook. */
@@ -153,11 +153,23 @@ function knownOutput(value: unknown): object[] {
 	return visible.length ? [{ output_type, data: Object.fromEntries(visible), metadata: {} }] : [];
 }
 
-export function runCell(actions: CellRunner, { content, sessionContext }: NotebookPanel, id: string): void {
-	const cell = content.widgets[indexOf(content.widgets, id)];
-	if (!cell) return;
+export function runCell(actions: CellRunner, panel: NotebookPanel, id: string): void {
+	const cell = panel.content.widgets[indexOf(panel.content.widgets, id)];
+	if (cell) runCells(actions, panel, [cell]);
+}
+
+export function runCells(actions: CellRunner, panel: NotebookPanel, cells: readonly Cell[]): void {
+	const { content, sessionContext } = panel;
 	content.mode = "command";
-	void actions.runCells(content, [cell], sessionContext);
+	if (actions.runCells) {
+		void actions.runCells(content, cells, sessionContext);
+		return;
+	}
+	content.deselectAll();
+	for (const cell of cells) {
+		content.activeCellIndex = content.widgets.indexOf(cell);
+		void actions.run(content, sessionContext);
+	}
 }
 
 /** Moves the cursor to the start of a line in the active cell. */

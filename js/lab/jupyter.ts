@@ -71,6 +71,7 @@ export interface Notebook {
 	readonly activeCell: Cell | null;
 	activeCellIndex: number;
 	mode: "command" | "edit";
+	deselectAll(): void;
 	readonly model: {
 		readonly readOnly: boolean;
 		readonly dirty: boolean;
@@ -147,7 +148,10 @@ export interface Palette {
 export interface NotebookModule {
 	readonly INotebookTracker: unknown;
 	readonly NotebookActions: {
-		runCells(notebook: Notebook, cells: readonly Cell[], session: unknown): Promise<boolean>;
+		/** JupyterLab 4.0 lacks it. */
+		runCells?(notebook: Notebook, cells: readonly Cell[], session: unknown): Promise<boolean>;
+		/** Runs the selected cells, or the active one. */
+		run(notebook: Notebook, session: unknown): Promise<boolean>;
 		readonly executed: Signal<{ notebook: Notebook; cell: Cell }>;
 		readonly executionScheduled: Signal<{ notebook: Notebook; cell: Cell }>;
 	};

@@ -3,7 +3,7 @@
 // A notebook may come from someone else: its ids, metadata and outputs are only copied as text, and bounded.
 
 import type { Json } from "../src/events.ts";
-import { indexOf, isPress, isWritable } from "./cells.ts";
+import { indexOf, isPress, isWritable, runCells } from "./cells.ts";
 import type { CellWrite, NotebookCells, Written } from "./interface.ts";
 import type { Cell, NotebookModule, NotebookPanel, SharedNotebook, Tracker, Undoable } from "./jupyter.ts";
 
@@ -58,8 +58,7 @@ export function createNotebookCells(tracker: Tracker, actions: Actions): Noteboo
 			const panel = writable(notebook, press);
 			const cells = ids.flatMap((id) => cellOf(panel, id) ?? []);
 			if (!panel || cells.length < ids.length) return false;
-			panel.content.mode = "command";
-			void actions.runCells(panel.content, cells, panel.sessionContext);
+			runCells(actions, panel, cells);
 			return true;
 		},
 	};

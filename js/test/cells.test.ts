@@ -32,7 +32,7 @@ function cellOf(id: string, cell: NewCell, html = ""): Cell {
 }
 
 /** A notebook of JupyterLab with one output, the button inside its shadow root, and our extension. */
-function stage({ readOnly = false, version = VERSION } = {}) {
+function stage({ readOnly = false, version = VERSION, isOld = false } = {}) {
 	const html = `<div data-anb-run="${KEY}"></div>`;
 	const widgets = [cellOf("0", { cell_type: "code", source: "%%agent" }, html)];
 	const node = document.createElement("div");
@@ -53,6 +53,7 @@ function stage({ readOnly = false, version = VERSION } = {}) {
 		mode: "command",
 		model: { readOnly, dirty: true, sharedModel: { insertCells } },
 		scrollToItem: () => Promise.resolve(),
+		deselectAll() {},
 	};
 	const panel = {
 		node,
@@ -66,15 +67,26 @@ function stage({ readOnly = false, version = VERSION } = {}) {
 		widgetAdded: { connect() {}, disconnect() {} },
 	};
 	const runCells = vi.fn((_notebook: unknown, _cells: readonly Cell[]) => Promise.resolve(true));
+	const ran: number[] = [];
+	const run = () => Promise.resolve(ran.push(content.activeCellIndex) > 0);
 	const commands = { hasCommand: () => true, isEnabled: () => true, execute: vi.fn() };
 	const app = { name: "JupyterLab", commands } as unknown as App;
 	const stages = createStages(app, tracker, {} as WidgetModule, { stageFollows: true });
-	const lab = { ...createLab(app, tracker, { runCells }, stages), version };
+	const lab = { ...createLab(app, tracker, isOld ? { run } : { run, runCells }, stages), version };
 	vi.stubGlobal(LAB as unknown as string, version ? lab : undefined);
 	const notebook: NotebookContext = { model: { readOnly, sharedModel: { cells: [] } } };
 	const sources = () => widgets.map((cell) => cell.model.sharedModel.getSource());
 	const saved = commands.execute.mock.calls;
-	return { run: { key: KEY, notebook, greeted: true }, button, insertCells, runCells, sources, lab, saved };
+	return {
+		run: { key: KEY, notebook, greeted: true },
+		button,
+		insertCells,
+		runCells,
+		ran,
+		sources,
+		lab,
+		saved,
+	};
 }
 
 /** A click as the user makes it, or one that a script made, or kept. */
@@ -187,6 +199,12 @@ describe("a cell below an output", () => {
 		expect(written).not.toHaveBeenCalled();
 		expect(await placeCell(run, click(button, { age: 60_000 }), EXPORT)).toBe("copied");
 		expect(insertCells).not.toHaveBeenCalled();
+	});
+
+	test("is run in JupyterLab 4.0, which has no `runCells`, too", async () => {
+		const { run, button, ran } = stage({ isOld: true });
+		expect(await placeCell(run, click(button), SHOW, true)).toBe("run");
+		expect(ran).toEqual([1]);
 	});
 
 	test("is run by a press, alone, and only for a run that a kernel knows", async () => {
