@@ -135,8 +135,8 @@ def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, server, 
 
 @pytest.fixture
 def short(page):
-    """Code may run for 0.2 seconds."""
-    page.kernel.run("%config AgentMagics.python_seconds = 0.2")
+    """Code may run for 0.5 seconds."""
+    page.kernel.run("%config AgentMagics.python_seconds = 0.5")
     yield
     page.kernel.run("%config AgentMagics.python_seconds = 60")
 
@@ -150,7 +150,7 @@ def test_code_that_runs_too_long_is_stopped_and_the_run_goes_on(page, run, short
     ):
         ran = run(f"print('begun')\n{wait}")
         assert ran.finished["code"] == "TIMEOUT"
-        assert "stopped after 0.2 seconds" in ran.text
+        assert "stopped after 0.5 seconds" in ran.text
         assert ran.shown.removesuffix("^C\n") == "begun\n"
         assert page.events()[-1]["reason"] == "end_turn"
 
@@ -172,13 +172,13 @@ def test_code_that_resists_is_stopped_too_and_the_card_says_that_it_goes_on(page
     assert ran.finished["code"] == "TIMEOUT"
     lines = [event.get("text", "") for event in page.of("tool_progress")]
     if "try:" in code:
-        assert any("goes on past its limit of 0.2 seconds" in line for line in lines)
+        assert any("goes on past its limit of 0.5 seconds" in line for line in lines)
     assert page.events()[-1]["reason"] == "end_turn"
     assert page.kernel.value("__import__('signal').getsignal(2) is __import__('signal').SIG_IGN") == "False"
 
 
 def test_the_time_of_the_run_bounds_its_code(page, server):
-    ran = Ran(page, server, "while True: pass", "--approve auto --seconds 1").end()
+    ran = Ran(page, server, "while True: pass", "--approve auto --seconds 3").end()
     assert ran.finished["code"] in ("TIMEOUT", "STOPPED")
     assert page.events()[-1]["reason"] == "max_seconds"
 
