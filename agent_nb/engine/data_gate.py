@@ -31,12 +31,13 @@ _QUOTED = re.compile(r"""(["'])(.*?)\1""")
 BUILT_IN = frozenset(dir(builtins))
 _USUAL_WORDS = BUILT_IN.union(
     _WORD.findall(
-        "a an and are argument arguments array at attribute be between by callable cannot code column columns convert"
-        " could data defined directory division does exist expected file for found from got has have in index invalid"
-        " is it iterable key keys keyword label labels length lengths line match missing module must name named no not"
-        " of on only operand operands or out positional required row rows seconds sequence shape shapes stopped string"
-        " such subscriptable supported syntax takes the to types unexpected unhashable unsupported value values was"
-        " were with zero NoneType DataFrame Series Index ndarray nan dtype after before It The"
+        "a an and are argument arguments array at attribute be between by callable cannot cell cells changed code"
+        " column columns convert could data defined directory division does exist expected file for found from got"
+        " has have in index invalid is it iterable key keys keyword label labels length lengths line match missing"
+        " module must name named no not of on only operand operands or out positional required row rows run"
+        " seconds sends sequence shape shapes stopped string such subscriptable supported syntax takes the them to"
+        " types unexpected unhashable unsupported value values was were with zero NoneType DataFrame Series Index"
+        " ndarray nan dtype after before It The This"
     )
 )
 """Words of error messages that reveal nothing about values."""

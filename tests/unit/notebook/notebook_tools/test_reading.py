@@ -143,7 +143,7 @@ async def test_without_values_there_are_numbers_and_kinds_alone(page):
     shown = await page.run(("list_cells", {}), ("read_cells", {"cells": ["1"]}), schema_only=True)
     listed, read = shown.result.tool_uses
     assert listed.result.text == "[1] markdown\n[2] code\n[3] code\n[4] code\n[5] code"
-    assert "cells have values in them" in str(read.summary)
+    assert "This run sends no values, and cells have values in them." in read.result.text
     page.cells[1]["source"] = "patient = 'Muller'"
     shown = await page.run(("change_cell", {"cell": "load", "old": "M", "new": "N"}), schema_only=True)
     assert "Muller" not in repr(shown.result.messages)
