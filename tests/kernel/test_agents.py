@@ -23,19 +23,14 @@ while not any(event.type == "text_delta" for event in handle.events):
 """
 
 
-def test_a_fresh_kernel_lists_them(tmp_path):
-    with start_kernel(tmp_path) as kernel:
-        (table,) = kernel.run("%agent models").displays
-        assert "acp:claude" in table["text/plain"]
-
-
 @pytest.mark.parametrize("end", ["shutdown", "killed"])
-def test_an_agent_and_its_commands_end_with_the_kernel(tmp_path, end):
+def test_an_agent_is_listed_and_ends_with_the_kernel_with_its_commands(tmp_path, end):
     log, script = tmp_path / "log.jsonl", tmp_path / "script.json"
     steps = [{"child": True}, {"environment": []}, {"say": "I work."}, {"hold": True}]
     script.write_text(json.dumps({"prompts": [steps], "log": str(log), "ignores_end": True}))
     command = [sys.executable, "-S", FAKE, str(script)]
     with start_kernel(tmp_path, XDG_CACHE_HOME=str(tmp_path / "cache")) as kernel:
+        assert "acp:claude" in kernel.run("%agent models").displays[0]["text/plain"]
         cell = kernel.run(RUN.format(command=command))
         assert cell.status == "ok", cell.errors
         pids = json.loads(kernel.value("[*__import__('agent_nb._base.program')._base.program._running]"))

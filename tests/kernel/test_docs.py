@@ -38,6 +38,12 @@ DemoProvider.__init__.__kwdefaults__["pace"] = 0
 """The demo model without its waits."""
 
 
+@pytest.fixture(scope="module")
+def keyless(tmp_path_factory):
+    with start_kernel(tmp_path_factory.mktemp("docs")) as kernel:
+        yield kernel
+
+
 @pytest.mark.parametrize(
     "pages",
     [
@@ -50,17 +56,17 @@ DemoProvider.__init__.__kwdefaults__["pace"] = 0
     ],
     ids=lambda pages: pages[0].rpartition("/")[2],
 )
-def test_pages_run_as_written(pages, tmp_path):
-    with start_kernel(tmp_path) as kernel:
-        kernel.run(_AT_ONCE)
-        for page in pages:
-            shown = blocks(ROOT / page)
-            assert shown
-            for block in shown:
-                cell = kernel.run(block)
-                assert cell.status == "ok", (block, cell.errors)
-        if pages == ("docs/how-to/middleware.md",):
-            check_middleware(kernel, tmp_path)
+def test_pages_run_as_written(pages, keyless, tmp_path):
+    keyless.run(f"%reset -f\n%cd {tmp_path}\n{_AT_ONCE}")  # no page has the names of another
+    keyless.run("%reload_ext agent_nb")
+    for page in pages:
+        shown = blocks(ROOT / page)
+        assert shown
+        for block in shown:
+            cell = keyless.run(block)
+            assert cell.status == "ok", (block, cell.errors)
+    if pages == ("docs/how-to/middleware.md",):
+        check_middleware(keyless, tmp_path)
 
 
 def test_the_cells_of_the_readme_show_what_their_comments_say(tmp_path):

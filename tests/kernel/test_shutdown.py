@@ -3,33 +3,26 @@
 import subprocess
 import sys
 
-import pytest
-
 from tests.support.kernels import Kernel, KernelManager, quiet_environment
 from tests.support.waiting import PATIENCE
 
+UNFINISHED = "%%agent {} -m demo: --background --pace 1\nA form"
 
-@pytest.mark.parametrize("ending", ["shutdown", "restart"])
-def test_a_kernel_with_unfinished_runs_ends_quietly(tmp_path, ending):
+
+def test_a_kernel_with_unfinished_runs_restarts_and_ends_quietly(tmp_path):
     log = tmp_path / "kernel.log"
     manager = KernelManager(kernel_name="python3")
     with log.open("wb") as sink:
         manager.start_kernel(cwd=str(tmp_path), env=quiet_environment(tmp_path), stdout=sink, stderr=sink)
         client = manager.client()
         client.start_channels()
-        client.wait_for_ready(timeout=PATIENCE)
         kernel = Kernel(manager, client)
-        kernel.run("%load_ext agent_nb")
-        for name in ("one", "two"):
-            assert (
-                kernel.run(f"%%agent {name} -m demo: --background --pace 1\nA form", stdin=True).status
-                == "ok"
-            )
-        if ending == "restart":
-            manager.restart_kernel()
+        for again in (False, True):
+            if again:
+                manager.restart_kernel()
             client.wait_for_ready(timeout=PATIENCE)
-            assert kernel.run("%load_ext agent_nb").status == "ok"
-            assert kernel.run("%%agent again -m demo: --pace 0\nA form").status == "ok"
+            for cell in ("%load_ext agent_nb", *map(UNFINISHED.format, ("one", "two"))):
+                assert kernel.run(cell, stdin=True).status == "ok"
         client.stop_channels()
         manager.shutdown_kernel()
     text = log.read_text(errors="replace")
