@@ -90,7 +90,7 @@ def test_run_python_works_in_the_terminal(terminal):
     enter(terminal, "agent = Agent(ScriptedProvider(turns), tools=kernel_tools(), approve='auto')")
     shown = enter(terminal, "run = await agent.run('go')")
     assert "printed" not in shown.partition("agent.run('go')")[2]
-    assert "printed 42\\n\\nBound number." in enter(terminal, "run.tool_uses[0].result.text")
+    assert "printed 42\\n\\nSet number." in enter(terminal, "run.tool_uses[0].result.text")
     assert "42" in enter(terminal, "number").partition("number")[2]
 
 
