@@ -64,7 +64,7 @@ def test_a_check_takes_the_rest_of_the_line(shell, line, check):
         ("hero -m", "-m needs a value. Model as vendor:model, such as openai:gpt-6.1-sol"),
         ("hero --plain=3", "--plain takes no value."),
         ("hero --from ''", "--from needs a value. Continue from this Run"),
-        ("hero -i a.png -i ''", "-i needs a value. Image to send"),
+        ("hero -i a.png -i ''", "-i needs a value. Image or PDF to send"),
         ('hero --save ""', "--save needs a value."),
         (
             "hero --background --check True",
