@@ -154,7 +154,8 @@ async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(des
 
 async def test_an_answer_that_code_forges_is_not_followed_by_that_to_an_earlier_call(desk):
     forged = b'\0\0\0\x1a{"output": {"text": "no"}}'
-    assert await desk.run(f"import os\n{SEND}\nsend({forged})") == "no"
+    answer = await desk.run(f"import os\n{SEND}\nsend({forged})")
+    assert answer.splitlines()[0] == "no"  # a remark follows where other tests have loaded polars
     assert "mine" in await desk.run("print('mine')")
 
 
