@@ -23,6 +23,16 @@ def page(lab_pages, lab, request):
         yield page
 
 
+@pytest.fixture(scope="module")
+def picked(page):
+    """The same page once the second variant is picked, whichever tests have been selected."""
+    page.get_by_title("Side by side").click()
+    expect(page.locator(".anb-status .phase").first).to_contain_text("3 of 3 done")
+    page.get_by_role("button", name="Pick").nth(1).click()
+    expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 2 of 3, as picked")
+    return page
+
+
 def run_cell(page: Page, code: str) -> None:
     """Adds a cell at the end and runs it."""
     page.evaluate(
@@ -49,24 +59,23 @@ def test_three_pages_stream_side_by_side(page):
     expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 1 of 3, the first to succeed")
 
 
-def test_the_variables_follow_the_pick(page):
-    page.get_by_role("button", name="Pick").nth(1).click()
-    expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 2 of 3, as picked")
-    run_cell(page, GOING_ON)
-    run_cell(page, PICKED)
-    expect(page.get_by_text("(1, True, True)")).to_be_visible()
+def test_the_variables_follow_the_pick(picked):
+    run_cell(picked, GOING_ON)
+    run_cell(picked, PICKED)
+    expect(picked.get_by_text("(1, True, True)")).to_be_visible()
 
 
 @pytest.mark.wide
-def test_a_reload_keeps_the_pick(page):
-    save(page)
-    page.reload()
-    wait_for_kernel(page)
-    expect(page.locator(".anb-foot .ready").first).to_contain_text("Variant 2 of 3, as picked")
+def test_a_reload_keeps_the_pick(picked):
+    wait_for_kernel(picked)
+    save(picked)
+    picked.reload()
+    wait_for_kernel(picked)
+    expect(picked.locator(".anb-foot .ready").first).to_contain_text("Variant 2 of 3, as picked")
 
 
 @pytest.mark.wide
-def test_the_saved_notebook_shows_all_three(page, lab):
+def test_the_saved_notebook_shows_all_three(picked, lab):
     book = json.loads((lab.root / "variants.ipynb").read_text(encoding="utf-8"))
     (output,) = [output for output in book["cells"][1]["outputs"] if "data" in output]
     html = "".join(output["data"]["text/html"])
@@ -75,7 +84,7 @@ def test_the_saved_notebook_shows_all_three(page, lab):
     assert html.count("<iframe") == 2 * 3
     write_notebook(lab.root / "copy.ipynb", ("%%agent hero", [output["data"]]))
     lab.trust("copy.ipynb")
-    page.goto("about:blank")  # the kernel that knows the run is not to be on the page
-    open_notebook(page, lab, "copy.ipynb")
-    expect(page.get_by_role("radio", name="Variant 2")).to_be_checked()
-    page.get_by_role("radio", name="Variant 3").check()
+    picked.goto("about:blank")  # the kernel that knows the run is not to be on the page
+    open_notebook(picked, lab, "copy.ipynb")
+    expect(picked.get_by_role("radio", name="Variant 2")).to_be_checked()
+    picked.get_by_role("radio", name="Variant 3").check()
