@@ -16,12 +16,12 @@ document.getElementById("prize").textContent = "3.20";
 </script></html>"""
 LOOK = Call("check_preview", {})
 MEND = Call("edit_file", {"path": "index.html", "old": '"prize"', "new": '"price"'})
+PNG = "data:image/png;base64"
 
 
-def images_of(request) -> list[str]:
-    """The media types of the images in the newest tool result that the model got."""
-    (result,) = [part for part in request.body["messages"][-1]["content"] if part["type"] == "tool_result"]
-    return [part["source"]["media_type"] for part in result["content"] if part["type"] == "image"]
+def images_of(parts) -> list[str]:
+    """The start of every image's address: what the vendor takes it for."""
+    return [part["image_url"].partition(",")[0] for part in parts if part["type"] == "input_image"]
 
 
 def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
@@ -44,12 +44,12 @@ def test_a_broken_page_is_seen_and_mended(page, lab, vendor):
     run_notebook(page, lab, "check", first, *cells)
     expect(page.get_by_text("['your browser', 'your browser'] [1, 0] 5")).to_be_visible()
     expect(page.locator(".anb-thumb img")).to_have_count(4)
-    after_looks = vendor.requests[asked + 2 :: 2]
-    assert [images_of(request) for request in after_looks] == [["image/png", "image/png"]] * 2
+    results = [request.body["input"][-1] for request in vendor.requests[asked + 2 : asked + 5 : 2]]
+    assert [images_of(result["output"]) for result in results] == [[PNG, PNG]] * 2
     expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
-    *_, about, image = vendor.requests[asked + 5].body["messages"][-1]["content"]
+    *_, about, image = vendor.requests[asked + 5].body["input"][-1]["content"]
     assert 'computed style "display: block; color: rgb(0, 0, 0)' in about["text"]
-    assert (image["type"], image["source"]["media_type"]) == ("image", "image/png")
+    assert images_of([image]) == [PNG]
     save(page)
     saved = (lab.root / "check.ipynb").read_text(encoding="utf-8")
     assert 'alt=\\"The page\\" src=\\"data:image/png;base64,' in saved

@@ -39,7 +39,7 @@ def test_made_images_show_live_and_saved(page, lab, vendor):
         page,
         lab,
         "images",
-        LOAD,
+        f"{LOAD}\n%env AGENT_NB_IMAGES=local",
         f"%%agent hero {MODEL}\nA page for a bakery",
         "print(hero.reason, len(files['assets/hero.png']) > 1000)",
     )
@@ -47,7 +47,7 @@ def test_made_images_show_live_and_saved(page, lab, vendor):
     assert_images_show(page, ".anb-page iframe")
     thumbnails = page.locator(".anb-thumb img")
     if not thumbnails.count():
-        page.get_by_text("make 3 pictures").first.click()
+        page.get_by_text("make 3 images").first.click()
     expect(thumbnails).to_have_count(3)
     assert thumbnails.evaluate_all(WIDTHS) == [256, 256, 256]
     expect(page.get_by_text("assets/hero.png, 960 x 540, placeholder").first).to_be_visible()
