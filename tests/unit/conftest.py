@@ -1,9 +1,11 @@
-"""The wire server, for tests that ask a provider."""
+"""The wire server, for tests that ask a provider, and a demo model with long fragments."""
 
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from agent_nb.demo import provider
 from tests.support.wire import WireServer
 
 
@@ -11,3 +13,18 @@ from tests.support.wire import WireServer
 async def server() -> AsyncIterator[WireServer]:
     async with WireServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session", autouse=True)
+def long_fragments() -> Iterator[re.Pattern[str]]:
+    """The demo's own fragments take most of the time of a run, so most tests have longer ones."""
+    short = provider._FRAGMENT
+    provider._FRAGMENT = re.compile(r".{1,479}(?:\s|$)|.{1,480}", re.DOTALL)
+    yield short
+    provider._FRAGMENT = short
+
+
+@pytest.fixture
+def short_fragments(long_fragments: re.Pattern[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """For one test, those that users see."""
+    monkeypatch.setattr(provider, "_FRAGMENT", long_fragments)

@@ -154,6 +154,7 @@ async def test_variants_differ_in_colour_and_layout() -> None:
     assert len({re.search(r"\.hero\{[^}]*\}", page)[0] for page in pages[:3]}) == 3  # type: ignore[index]
 
 
+@pytest.mark.usefixtures("short_fragments")
 async def test_pieces_are_small_and_join_to_the_turn() -> None:
     *pieces, turn = await events_of(BAKERY)
     assert isinstance(turn, Turn)

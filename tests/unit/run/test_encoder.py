@@ -210,6 +210,7 @@ async def test_what_a_stopped_run_kept_is_sent_once():
     assert len(json.dumps(wire)) < 1.5 * len(json.dumps(run.html))
 
 
+@pytest.mark.usefixtures("short_fragments")
 async def test_joined_deltas_keep_the_pace():
     run = await Agent(DemoProvider(pace=0)).run("A landing page for a bakery")
     wire = [event for event in Encoder().encode(run.events, SPAN) if event["type"] == "file_delta"]
