@@ -51,6 +51,7 @@ def test_the_button_fixes_the_cell_which_is_undone_in_one_step_and_run(failed: P
     expect(failed.locator(".anb-fix")).to_have_count(0)
 
 
+@pytest.mark.wide
 def test_a_changed_cell_is_not_written_and_the_fix_is_inserted_below(failed: Page):
     card = fix(failed)
     failed.locator(".jp-CodeCell .cm-content").nth(1).click()

@@ -83,6 +83,7 @@ def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab,
     expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")
 
 
+@pytest.mark.wide
 def test_asking_about_a_cell_writes_a_prompt_that_refers_to_it(page: Page, lab: Lab):
     write_notebook(lab.root / "ask.ipynb", "total = 6 * 7", "# the last cell")
     open_notebook(page, lab, "ask.ipynb")

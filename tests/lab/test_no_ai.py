@@ -59,6 +59,7 @@ def test_a_notebook_that_is_switched_off_has_no_buttons_and_commands(page: Page,
     page.keyboard.press("Escape")
 
 
+@pytest.mark.wide
 def test_a_lab_file_that_switches_agents_off_hides_the_button(page: Page, lab: Lab) -> None:
     (lab.root / "exam" / "one").mkdir(parents=True)
     (lab.root / "exam" / "lab.toml").write_text('[lab]\nmode = "off"\n')
