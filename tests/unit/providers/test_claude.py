@@ -7,11 +7,16 @@ import pytest
 from agent_nb import Agent
 from agent_nb._base.constants import EFFORTS
 from agent_nb.core.messages import Message, ToolCall, ToolResult, ToolSpec, user
+from agent_nb.providers import model
 from agent_nb.providers.base import Turn
 from agent_nb.providers.streaming import VendorProvider
+from agent_nb.providers.vendors import VENDORS
 from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, SEARCH, Case, ask, results_of, turn_of, two_turns
+from tests.support.wire.rules import Asked, first_refusal
 from tests.support.wire.rules.listed_models import EVERY_CLAUDE
+
+ONE_OF_EACH_FAMILY = {VENDORS["anthropic"].family(name).pattern: name for name in EVERY_CLAUDE}.values()
 
 OTHER_TOOL = ToolSpec(name="retrieve_option", description="Gets a variant.", schema={"type": "object"})
 
@@ -27,7 +32,14 @@ def kinds(server: WireServer, request: int, message: int) -> list[str]:
 
 
 @pytest.mark.parametrize("name", EVERY_CLAUDE)
-async def test_a_model_accepts_every_effort(server: WireServer, name: str):
+def test_a_model_accepts_every_effort(name: str):
+    for effort in (None, *EFFORTS):
+        body = model(f"anthropic:{name}", api_key="k", effort=effort).body(ask())
+        assert first_refusal("anthropic_messages", Asked(name, body)) is None
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH_FAMILY)
+async def test_a_model_of_each_family_accepts_its_thinking_again(server: WireServer, name: str):
     for effort in (None, *EFFORTS):
         server.plan(reply(Think("Hm."), Call("search", {"q": 1}, id="toolu_1")), reply(Say("Done.")))
         await two_turns(provider_of(name, server, effort=effort))
