@@ -249,8 +249,8 @@ def test_buttons_of_the_result_stay_beside_its_tabs(stage: Stage):
     gaps = """widths => widths.map((width) => {
         document.querySelector('#cell').style.width = `${width}px`;
         const bar = document.querySelector('[data-anb-run]').shadowRoot.querySelector('.anb-right > .anb-bar');
-        const [tabs, , ...tools] = [...bar.children].filter((each) => each.getBoundingClientRect().width);
-        const last = tabs.lastElementChild.getBoundingClientRect().right;
-        return Math.floor(tools[0].getBoundingClientRect().left - last);
+        const last = [...bar.querySelectorAll('[role=tab]')].findLast((tab) => tab.offsetWidth);
+        const tool = [...bar.querySelectorAll('.sp ~ *')].find((each) => each.offsetWidth);
+        return Math.floor(tool.getBoundingClientRect().left - last.getBoundingClientRect().right);
     })"""
-    assert min(stage.page.evaluate(gaps, [960, 900, 860, 820, 760, 690])) >= 0
+    assert min(stage.page.evaluate(gaps, [1040, 1000, 960, 940, 900, 860, 820, 760, 690])) >= 0
