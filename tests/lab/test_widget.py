@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -98,8 +99,8 @@ def test_a_second_window_can_stop_the_run_and_the_first_shows_it(page, lab, vend
     open_notebook(second, lab, "windows.ipynb")
     phase(second, "writing index.html")
     second.get_by_role("button", name="Stop", exact=True).click()
-    phase(second, "stopped")
-    phase(page, "stopped")
+    for window in (page, second):  # a kernel that does not answer within a second is interrupted
+        expect(window.locator(".anb-status .phase").first).to_contain_text(re.compile("stopped|interrupted"))
 
 
 @pytest.mark.wide
