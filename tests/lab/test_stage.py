@@ -129,6 +129,7 @@ def test_the_stage_stays_with_a_pinned_run_over_a_reload_and_a_restart(page: Pag
     stage = stage_of(page, "kept")
     expect(stage.locator(".run b")).to_have_text("dash")
     expect(stage.get_by_role("button", name="Pin")).to_have_attribute("aria-pressed", "true")
+    expect(stage.locator("[data-anb-live]")).to_be_visible()
     page.evaluate("() => { window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart() }")
     expect(stage).to_contain_text("Not in this kernel")
     expect(page_on(stage)).to_contain_text("Lyon Bakery")
