@@ -219,6 +219,10 @@ class Run(RunRecord):
 
         return bundle(self)
 
+    def _repr_html_(self) -> str:
+        """For Panel and others that do not read MIME bundles. IPython uses the bundle."""
+        return self._repr_mimebundle_()["text/html"]
+
 
 def combine_variants(runs: Sequence[Run]) -> Run:
     """Combine variants into one run: the first that ended normally, with the cost of all."""

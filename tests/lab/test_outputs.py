@@ -82,6 +82,7 @@ WRITERS: dict[str, Callable[[Run], Bundles]] = {
     "run/cells.py:_outputs": kept,
     "run/cells.py:_repr_markdown_": lambda run: [{"text/markdown": run.to_cells()._repr_markdown_()}],
     "run/compare.py:_repr_html_": compared,
+    "run/run.py:_repr_html_": lambda run: [{"text/html": run._repr_html_()}],
     "run/run.py:_repr_mimebundle_": bundled,
 }
 """By the function that makes the data of an output."""

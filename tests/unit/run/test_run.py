@@ -16,6 +16,7 @@ from agent_nb.core.errors import ConfigError, SavedRunError
 from agent_nb.core.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta
 from agent_nb.providers.base import RealClock
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.render import bundle
 from tests.support.cassettes import PROMPT, facts, play
 from tests.support.scripts import run_script, write
 
@@ -200,3 +201,10 @@ def test_the_settings_of_a_run_have_the_sampling_options():
     }
     plain = model("anthropic:claude-opus-5-5", api_key="sk-ant-test")
     assert "sampling" not in Agent(plain).prepare("go").recorded_settings
+
+
+async def test_html_for_libraries_that_read_no_mime_bundles_is_masked(run):
+    register("hunter2-hunter2")
+    html = (await run_script([text("It is hunter2-hunter2.")]))._repr_html_()
+    assert (MASK in html, "hunter2" in html) == (True, False)
+    assert run._repr_html_() == bundle(run)["text/html"]
