@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from IPython.core.displaypub import DisplayPublisher
+
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.threads import off_loop
 
@@ -27,9 +29,19 @@ def is_attended(shell: Any) -> bool:
 
     Always True in JupyterLite, which runs in the user's tab; its kernel does not know whether input is allowed.
     """
-    if getattr(shell, "kernel", None) is None or IN_BROWSER:
+    if IN_BROWSER:
         return True
+    if getattr(shell, "kernel", None) is None:
+        return not keeps_displays(shell)
     return bool(getattr(shell.kernel, "_allow_stdin", False))
+
+
+def keeps_displays(shell: Any) -> bool:
+    """Whether a shell without a kernel stores displays instead of printing them, as ploomber-engine's does.
+
+    It also captures what is printed, so that nobody would see a question.
+    """
+    return getattr(shell, "display_pub_class", DisplayPublisher) is not DisplayPublisher
 
 
 async def is_watched(shell: Any) -> bool:

@@ -69,8 +69,8 @@ class Shell:
 
 
 @contextmanager
-def start_shell(home: Path) -> Iterator[Shell]:
-    """A shell whose working directory is `home`. There is one at a time, as in life."""
+def start_shell(home: Path, **traits: Any) -> Iterator[Shell]:
+    """A shell whose working directory is `home`. There is one at a time, as in life. `traits` are IPython's."""
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
     config.InteractiveShell.colors = "nocolor"
@@ -78,7 +78,7 @@ def start_shell(home: Path) -> Iterator[Shell]:
         patch.chdir(home)
         patch.setenv("IPYTHONDIR", str(home / ".ipython"))
         InteractiveShell.clear_instance()
-        ipython = InteractiveShell.instance(config=config)
+        ipython = InteractiveShell.instance(config=config, **traits)
         # From version 9 on, IPython keeps the outputs of all shells of a process in one place.
         getattr(ipython.history_manager, "outputs", {}).clear()
         try:

@@ -18,7 +18,7 @@ from agent_nb.core.options import Options
 from agent_nb.core.phase import phase_after
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
-from agent_nb.notebook.front_end import has_cells, is_attended, needs_view
+from agent_nb.notebook.front_end import has_cells, is_attended, keeps_displays, needs_view
 from agent_nb.notebook.session import shown_hub
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
 from agent_nb.render.summary import ready_line, replay_source, uncomputed_note
@@ -172,7 +172,7 @@ def view_for(shell: Any, handle: Handle, options: Options, *, watched: bool, cel
     if options.plain:
         return PlainView(handle)
     if getattr(shell, "kernel", None) is None:
-        return TerminalView(handle)
+        return FrozenView(handle) if keeps_displays(shell) else TerminalView(handle)
     return LiveView(handle, options, cell) if watched else FrozenView(handle)
 
 
@@ -184,7 +184,7 @@ class PlainView(View):
 
 
 class FrozenView(View):
-    """The finished run, displayed once, because nbval and papermill ignore updates of a display."""
+    """The finished run, displayed once, because nbval, papermill and ploomber-engine ignore updates of a display."""
 
     def start(self, note: str) -> None:
         super().start(note and f"{note}\n")  # a blank line: the frame that follows has no space above it

@@ -1,17 +1,26 @@
 """Which view each front end gets, and what each view displays."""
 
 import pytest
+from IPython.core.displaypub import DisplayPublisher
 from IPython.utils.capture import capture_output
 
 from agent_nb import Agent
 from agent_nb.core.options import Options
+from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.views.views import FrozenView, LiveView, PlainView, TerminalView, show_run, view_for
 from agent_nb.providers.scripted import ScriptedProvider, stall, text
 from agent_nb.render import TEXT, bundle
 from tests.support.scripts import run_script, write
-from tests.support.shells import in_kernel
+from tests.support.shells import in_kernel, start_shell
 
 NOTE = "No API key found."
+
+
+class StoredDisplays(DisplayPublisher):
+    """Stores displays, as the shell of ploomber-engine does while it captures what is printed."""
+
+    def publish(self, data, metadata=None, **options):
+        self.shell.user_ns.setdefault("stored", []).append(data)
 
 
 @pytest.fixture
@@ -51,6 +60,14 @@ async def test_the_plain_view_prints_only_text_and_the_frozen_one_displays_once(
             view.finish(run, "files", [])
         assert seen.stdout == printed
         assert [output.data for output in seen.outputs] == displayed
+
+
+def test_a_shell_that_stores_displays_gets_the_frozen_view_and_no_questions(tmp_path, capsys):
+    with start_shell(tmp_path, display_pub_class=StoredDisplays) as shell:
+        assert shell.ipython.run_cell("%%agent hero -m demo: --pace 0\nA form").success
+        assert shell.names["stored"] == [bundle(shell.names["hero"])]
+        assert not is_attended(shell.ipython)
+    assert capsys.readouterr().out == ""
 
 
 async def test_a_displayed_run_shows_its_bundle(shell, run):
