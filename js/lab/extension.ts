@@ -8,6 +8,7 @@ import { addFixButtons } from "./fix.ts";
 import { LAB } from "./interface.ts";
 import type { App, NotebookModule, Palette, Tracker, WidgetModule } from "./jupyter.ts";
 import { setScope, shared } from "./jupyter.ts";
+import { addLoadButtons } from "./load.ts";
 import { createNotebookCells } from "./notebook.ts";
 import { markOff } from "./off.ts";
 import { CELLS, createPreferences, type SettingRegistry } from "./preferences.ts";
@@ -51,6 +52,7 @@ async function plugins(): Promise<object[]> {
 			markOff(app, tracker);
 			addCommands(app, tracker, palette, { actions: NotebookActions, stages, runs });
 			addFixButtons(tracker, NotebookActions);
+			addLoadButtons(tracker, NotebookActions);
 			const sheet = new CSSStyleSheet();
 			sheet.replaceSync(styles);
 			document.adoptedStyleSheets.push(sheet);

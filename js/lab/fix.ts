@@ -1,24 +1,17 @@
 // A button below the error of a failed cell that inserts `%agent fix` below it and runs it.
 
 import { type CellSource, cellSource } from "../src/cell-source.ts";
-import { h } from "../src/dom.ts";
-import { insertCells, isPress, isWritable, runCell } from "./cells.ts";
-import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
+import { type Actions, addButtonBelow } from "./below.ts";
+import { insertCells, runCell } from "./cells.ts";
+import type { Cell, NotebookPanel, Tracker } from "./jupyter.ts";
 
-type Actions = NotebookModule["NotebookActions"];
-
-const CLASS = "anb-fix";
-
-/** Adds the button to failed cells, in writable notebooks that use agent_nb. */
+/** Adds the button to failed cells, in notebooks that use agent_nb. */
 export function addFixButtons(tracker: Tracker, actions: Actions): void {
-	actions.executionScheduled.connect((_, { cell }) => cell.node.querySelector(`.${CLASS}`)?.remove());
-	actions.executed.connect((_, { notebook, cell }) => {
-		const panel = tracker.find(({ content }) => content === notebook);
-		cell.node.querySelector(`.${CLASS}`)?.remove();
-		if (!panel || !fixSource(cell) || !usesAgent(panel)) return;
-		const onclick = (press: MouseEvent) => isPress(press) && fixCell(actions, panel, cell);
-		const line = h("div", { class: CLASS }, h("button", { onclick }, "Fix with agent"));
-		cell.node.querySelector(".jp-Cell-outputArea")?.append(line);
+	addButtonBelow(tracker, actions, {
+		name: "anb-fix",
+		label: "Fix with agent",
+		suits: (cell, panel) => fixSource(cell) !== null && usesAgent(panel),
+		press: (cell, panel) => fixCell(actions, panel, cell),
 	});
 }
 
@@ -39,7 +32,6 @@ export function fixCell(actions: Actions, panel: NotebookPanel, cell: Cell): voi
 	if (id !== null) runCell(actions, panel, id);
 }
 
-function usesAgent(panel: NotebookPanel): boolean {
-	const uses = panel.content.widgets.some((cell) => cell.model.sharedModel.getSource().includes("agent_nb"));
-	return uses && isWritable(panel);
+function usesAgent({ content }: NotebookPanel): boolean {
+	return content.widgets.some((cell) => cell.model.sharedModel.getSource().includes("agent_nb"));
 }

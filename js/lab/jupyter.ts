@@ -93,13 +93,21 @@ export interface DocumentContext {
 	readonly ready: Promise<void>;
 }
 
+export interface Kernel {
+	interrupt(): Promise<void>;
+	/** `done` is rejected if the kernel ends first. */
+	requestExecute(request: { code: string; silent: boolean; stop_on_error: boolean }): {
+		readonly done: Promise<{ readonly content: { status: string; ename?: string; evalue?: string } }>;
+	};
+}
+
 export interface NotebookPanel {
 	readonly id: string;
 	readonly node: HTMLElement;
 	readonly content: Notebook;
 	readonly context: DocumentContext;
 	readonly sessionContext: {
-		readonly session?: { readonly kernel?: { interrupt(): Promise<void> } | null } | null;
+		readonly session?: { readonly kernel?: Kernel | null } | null;
 	};
 }
 
