@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.lab import LOAD, run_notebook, save, wait_for_kernel
+from tests.support.waiting import wait_until
 
 CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'
 SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells].map((cell) => cell.source)"
@@ -41,6 +42,8 @@ def test_element_is_pointed_at_and_changed_after_a_reload(page, lab):
     note.press("Enter")
     page.wait_for_function(f"() => ({SOURCES})().length === 4")
     assert page.evaluate(SOURCES)[3] == CELL
-    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
-    changed = page.frame_locator(".anb-page iframe").last.frame_locator("iframe").locator("h1")
-    assert changed.evaluate(height) > before
+    second = page.locator(".jp-Cell .anb").nth(1)
+    expect(second.locator(".anb-status .phase")).to_contain_text("done")
+    second.scroll_into_view_if_needed()  # a page out of sight is not drawn
+    changed = second.frame_locator(".anb-page iframe").frame_locator("iframe").locator("h1")
+    wait_until(page, lambda: changed.evaluate(height) > before)
