@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+from functools import partial
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -201,20 +202,28 @@ def test_a_second_view_shows_the_same_and_fills_its_panel(page, lab, vendor):
     expect(panel.get_by_role("separator", name="Resize height")).to_have_count(0)
 
 
+IN_FRONT = """async path => {
+  const { shell, commands } = window.jupyterapp;
+  if (shell.currentWidget?.context?.path === path) return shell.currentWidget.id;
+  const open = [...shell.widgets("main")].find(widget => widget.context?.path === path);
+  if (open) shell.activateById(open.id);
+  else await commands.execute("docmanager:open", { path });
+  return "";
+}"""
+
+
 def open_beside(page: Page, name: str) -> Locator:
     """Opens a notebook in the page, or brings it to the front: a page that restores its tabs may do otherwise first."""
-    page.wait_for_function(
-        """async path => {
-            const { shell, commands } = window.jupyterapp;
-            if (shell.currentWidget?.context?.path === path) return true;
-            const open = [...shell.widgets("main")].find(widget => widget.context?.path === path);
-            if (open) shell.activateById(open.id);
-            else await commands.execute("docmanager:open", { path });
-            return false;
-        }""",
-        arg=f"{name}.ipynb",
-    )
-    return page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
+    wait_until(page, lambda: page.evaluate(IN_FRONT, f"{name}.ipynb"))
+    return page.locator(f"[id='{page.evaluate(IN_FRONT, f'{name}.ipynb')}']")
+
+
+def shows_its_page(page: Page, name: str) -> bool:
+    """Whether the notebook of this name, in front, shows the page of its run; it must not show another."""
+    inside = open_beside(page, name).frame_locator(".anb-page iframe").frame_locator("iframe")
+    headings = inside.locator("h1").all_inner_texts()
+    assert headings in ([], [name])
+    return headings != []
 
 
 @pytest.mark.wide
@@ -233,11 +242,8 @@ def test_the_same_cell_in_two_notebooks_survives_a_reload(page, lab, vendor):
     page.reload()
     wait_for_kernel(page)
     for name in ("east", "west", "east"):
-        panel = open_beside(page, name)
-        expect(panel.locator(".anb-status .phase")).to_contain_text("done")
-        expect(panel.frame_locator(".anb-page iframe").frame_locator("iframe").locator("h1")).to_have_text(
-            name
-        )
+        wait_until(page, partial(shows_its_page, page, name))
+        expect(open_beside(page, name).locator(".anb-status .phase")).to_contain_text("done")
 
 
 @pytest.mark.wide
