@@ -18,6 +18,7 @@ from agent_nb.pages.preview import frame_attributes, still_frame_attributes
 from agent_nb.providers.scripted import call, text
 from tests.support.canary import ADDRESS, Canary, with_profile
 from tests.support.cassettes import play, record
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, event, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -145,7 +146,8 @@ def test_the_canary_hears_a_page_without_a_policy(stage: Stage, canary: Canary, 
     stage.page.goto(f"{stage.server.address}/nowhere")
     stage.page.evaluate("page => { document.open(); document.write(page); document.close() }", attempt(name))
     stage.page.wait_for_timeout(SETTLE)
-    assert [path for path in canary.heard if path.startswith(f"/{name.replace(' ', '-')}?")]
+    path = f"/{name.replace(' ', '-')}?"
+    wait_until(stage.page, lambda: any(heard.startswith(path) for heard in canary.heard))
 
 
 @pytest.mark.parametrize("name", ATTEMPTS | UNHEARD)
@@ -164,7 +166,7 @@ def test_a_saved_page_is_not_heard(stage: Stage, canary: Canary, name: str):
 @pytest.mark.parametrize("name", ["image", "style sheet", "font", "script", "video", "fetch"])
 def test_a_live_page_with_the_network_is_heard(stage: Stage, canary: Canary, name: str):
     played(stage, attempt(name), network=True)
-    assert canary.heard
+    wait_until(stage.page, lambda: canary.heard)
 
 
 @pytest.mark.parametrize("name", [*MOVES, "frame", "object", "embed", "worker import"])
