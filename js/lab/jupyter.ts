@@ -93,7 +93,7 @@ export interface DocumentContext {
 	readonly ready: Promise<void>;
 }
 
-export interface Kernel {
+export interface NotebookKernel {
 	interrupt(): Promise<void>;
 	/** `done` is rejected if the kernel ends first. */
 	requestExecute(request: { code: string; silent: boolean; stop_on_error: boolean }): {
@@ -107,7 +107,7 @@ export interface NotebookPanel {
 	readonly content: Notebook;
 	readonly context: DocumentContext;
 	readonly sessionContext: {
-		readonly session?: { readonly kernel?: Kernel | null } | null;
+		readonly session?: { readonly kernel?: NotebookKernel | null } | null;
 	};
 }
 

@@ -3,9 +3,10 @@
 // A notebook may come from someone else: its ids, metadata and outputs are only copied as text, and bounded.
 
 import type { Json } from "../src/events.ts";
+import type { Actions } from "./below.ts";
 import { indexOf, isPress, isWritable, runCells } from "./cells.ts";
 import type { CellWrite, NotebookCells, Written } from "./interface.ts";
-import type { Cell, NotebookModule, NotebookPanel, SharedNotebook, Tracker, Undoable } from "./jupyter.ts";
+import type { Cell, NotebookPanel, SharedNotebook, Tracker, Undoable } from "./jupyter.ts";
 
 /** Characters of a source, of a source in the outline, of one text output, and of one figure in base64. */
 const [MOST_SOURCE, MOST_LINE, MOST_TEXT, MOST_FIGURE] = [100_000, 300, 20_000, 4_000_000];
@@ -19,8 +20,6 @@ const FIGURES = ["image/png", "image/jpeg"];
 const TAG = "agent";
 const MARKED = "anb-marked";
 const OLDER = "anb-older";
-
-type Actions = NotebookModule["NotebookActions"];
 
 export function createNotebookCells(tracker: Tracker, actions: Actions): NotebookCells {
 	actions.executionScheduled.connect((_, { cell }) => cell.node.querySelector(`.${OLDER}`)?.remove());

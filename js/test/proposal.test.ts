@@ -160,16 +160,16 @@ describe("changes of cells", () => {
 });
 
 test("the kernel gets bounded cells, and only of the notebook that has the cell of its run", () => {
-	const loud = { output_type: "stream", text: "x".repeat(10_000_000) };
+	const loud = { output_type: "stream", text: "x".repeat(1_000_000) };
 	const image = { output_type: "display_data", data: { "image/png": "A".repeat(3_900_000), "x/y": "z" } };
 	const cells = Array.from({ length: 300 }, (_, index) => ({
 		model: {
 			type: "code",
 			sharedModel: {
-				getId: () => (index ? `c${index}` : "i".repeat(10_000_000)),
+				getId: () => (index ? `c${index}` : "i".repeat(1_000_000)),
 				getSource: () => (index === 1 ? "s" : "\u0001").repeat(200_000),
 			},
-			outputs: { toJSON: () => (index < 40 ? [loud, image] : Array(100).fill(loud)) },
+			outputs: { toJSON: () => (index < 40 ? [loud, image] : Array(20).fill(loud)) },
 			executionCount: 1,
 		},
 	}));
