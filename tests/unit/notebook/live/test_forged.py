@@ -69,12 +69,13 @@ def test_any_message_is_answered(ended, data):
     fields = data.draw(st.fixed_dictionaries({}, optional=FIELDS))
     message = {"id": "", "client": "", **fields}
     message |= {"kind": "command", "command": data.draw(COMMANDS), "key": key}
-    replies = answers(desk, message)
-    if not replies:
+    found = [
+        reply for reply in answers(desk, message) if reply["kind"] == "answer"
+    ]  # "resync" sends events, too
+    if not found:
         assert desk.hub._answering, "a command that takes long is answered later"
         return
-    answer = replies[0]
-    assert answer["kind"] == "answer"
+    (answer,) = found
     assert answer["ok"] or answer["error"].endswith((".", ")"))
 
 
