@@ -28,6 +28,7 @@ from agent_nb.core.run_settings import (
     Limits,
     RunSettings,
     check_stack,
+    count_variants,
     had_data,
     stricter,
 )
@@ -36,7 +37,6 @@ from agent_nb.engine.batch.runs import Models, Prompts, Store, plan_jobs
 from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
-from agent_nb.engine.prepared import count_variants
 from agent_nb.engine.run_input import InputArgs, RunInput, as_sequence, open_run, read_images
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, start_variants
 from agent_nb.images.maker import INPUTS, Studio

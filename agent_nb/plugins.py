@@ -21,8 +21,7 @@ from agent_nb._base.installed import entry_points, load_entry_point
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Event, Reason
 from agent_nb.core.options import Options
-from agent_nb.core.run_settings import Limits
-from agent_nb.engine.approval import Mode
+from agent_nb.core.run_settings import Limits, Mode
 from agent_nb.files import Files
 from agent_nb.providers.registry import VENDOR_SOURCES
 from agent_nb.providers.vendors import VENDORS, Vendor

@@ -11,8 +11,7 @@ from agent_nb.classroom.rules import LabRules, LabWatch
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Event, RunFinished, UsageUpdated
 from agent_nb.core.options import Options
-from agent_nb.core.run_settings import Limits
-from agent_nb.engine.prepared import count_variants
+from agent_nb.core.run_settings import Limits, count_variants
 from agent_nb.plugins import Cell, Reaction, Rules
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.prices import has_price, is_free

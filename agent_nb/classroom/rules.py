@@ -12,9 +12,7 @@ from typing import Any, Literal
 from agent_nb._base.atomic import read_file
 from agent_nb._base.text import did_you_mean, listed, printable, sha256, shortened
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.run_settings import LIMITS, STRICTNESS
-from agent_nb.engine.approval import Mode
-from agent_nb.engine.prepared import MOST_VARIANTS
+from agent_nb.core.run_settings import LIMITS, MOST_VARIANTS, STRICTNESS, Mode
 from agent_nb.providers import full_name
 from agent_nb.providers.requirements import missing
 from agent_nb.providers.vendors import VENDORS

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_type_hints
 
 from agent_nb._base.constants import ACP, DEMO, REPLAY, STACKS
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
 
 MONEY = "usd"
+MOST_VARIANTS = 8
 BoundKind = Literal["value", "function", "filled"]
 FUNCTION, FILLED = "function", "filled by the page"
 """The types of a bound function, and of a bound name that the notebook does not define."""
-STRICTNESS = ("auto", "run", "ask", "deny")
+Mode = Literal["auto", "run", "ask", "deny"]
 """The modes of approval, the strictest last."""
+STRICTNESS: tuple[Mode, ...] = get_args(Mode)
 SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
     ("anthropic_messages", "responses", "interactions", "generate_content", "chat"), "accepts"
 )
@@ -362,3 +364,12 @@ def check_recorded(recorded: Json) -> None:
             from_wire(kinds[name], recorded[name])
         except WireError as error:
             raise error.under(name) from None
+
+
+def count_variants(models: int, variants: int) -> int:
+    if not isinstance(variants, int):
+        raise ConfigError(f"`variants` must be a whole number, not {variants!r}.")
+    total = max(1, models) * variants
+    if not 1 <= total <= MOST_VARIANTS:
+        raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")
+    return total

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, Literal, get_args
+from typing import Any
 
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved, Decider
 from agent_nb.core.messages import ToolCall
-from agent_nb.core.run_settings import STRICTNESS, stricter
+from agent_nb.core.run_settings import STRICTNESS, Mode, stricter
 from agent_nb.engine.ending import EndRun, call_user_code
 from agent_nb.engine.trials import Trials, can_try
 from agent_nb.providers.base import Clock
@@ -23,11 +23,9 @@ from agent_nb.tools import Tool, Toolbox, ToolContext
 from agent_nb.tools.base import no_hosts
 from agent_nb.tools.toolbox import sendable
 
-Mode = Literal["ask", "run", "auto", "deny"]
 Rule = Mode | Callable[[ToolCall, Json], Any]
 """Ask the user, run it, deny it, or a function that returns True, False or an `Answer`. `run` is for tools that run
 code (`Tool.allows_whole_run`): they run without asking until the user revokes it."""
-MODES: tuple[Mode, ...] = get_args(Mode)
 MCP = "mcp:"
 Emit = Callable[..., Any]
 GO_ON = "Go on without it."
@@ -97,7 +95,7 @@ def read_policy(policy: Any, toolbox: Toolbox) -> ApprovalRules:
         rules = ApprovalRules(policy)
     rules_by_name = {"": rules.default, **rules.by_name}
     for name, rule in rules_by_name.items():
-        if not callable(rule) and rule not in MODES:
+        if not callable(rule) and rule not in STRICTNESS:
             place = f"`approve[{name!r}]`" if name else "`approve`"
             raise ConfigError(f"{place} is 'ask', 'auto', 'deny' or a function, not {rule!r}.")
     for name in rules.by_name:

@@ -27,7 +27,6 @@ from agent_nb.tools.answer import AnswerType
 from agent_nb.tools.base import BranchMaker
 
 _DIGITS = 16
-MOST_VARIANTS = 8
 
 
 class Recording(Protocol):
@@ -191,12 +190,3 @@ def _content(message: Message) -> list[Any]:
             case ToolCall(name=name, arguments=arguments):
                 content.append([name] if part.shortened else [name, mask(arguments)])
     return content
-
-
-def count_variants(models: int, variants: int) -> int:
-    if not isinstance(variants, int):
-        raise ConfigError(f"`variants` must be a whole number, not {variants!r}.")
-    total = max(1, models) * variants
-    if not 1 <= total <= MOST_VARIANTS:
-        raise ConfigError(f"There can be 1 to {MOST_VARIANTS} variants in all, not {total}.")
-    return total

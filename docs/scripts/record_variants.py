@@ -11,8 +11,8 @@ from typing import Any
 from agent_nb import Agent
 from agent_nb._base.wire import to_wire
 from agent_nb.core.events import Event
+from agent_nb.core.run_settings import MOST_VARIANTS
 from agent_nb.demo import DemoProvider
-from agent_nb.engine.prepared import MOST_VARIANTS
 from agent_nb.run.protocol import Encoder, Meta
 from tests.support.demo_kit import BAKERY
 from tests.support.widget_stage import RUNS

@@ -17,10 +17,20 @@ from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.options import OPTIONS, Options
-from agent_nb.core.run_settings import DERIVED, MONEY, SETTINGS, Limits, RunSettings, check_stack, stricter
-from agent_nb.engine.approval import MODES, ApprovalRules, Mode
+from agent_nb.core.run_settings import (
+    DERIVED,
+    MONEY,
+    SETTINGS,
+    STRICTNESS,
+    Limits,
+    Mode,
+    RunSettings,
+    check_stack,
+    count_variants,
+    stricter,
+)
+from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.middleware import check_middleware, methods_of
-from agent_nb.engine.prepared import count_variants
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
 from agent_nb.notebook.failures import PlainCell
@@ -455,7 +465,7 @@ def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
     by_name: dict[str, Mode] = {}
     for value in values:
         name, equals, mode_name = value.rpartition("=")
-        mode = next((mode for mode in MODES if mode == mode_name), None)
+        mode = next((mode for mode in STRICTNESS if mode == mode_name), None)
         if mode is None or (equals and not name):
             raise UsageError(
                 f"--approve takes ask, auto, deny, or a rule for one tool such as `--approve NAME=ask`, not {value!r}."
