@@ -85,9 +85,9 @@ class AgentCall:
         return "\n".join(filter(None, map(text_in, blocks)))
 
     def arguments(self, folder: str = "", *, asks: bool = True) -> Json:
-        """The whole input, as shown for approval and compared for "always"; for a question, with all that it says.
+        """Return the input that the user approves and that "always" compares, with all texts of a question.
 
-        The title is only a heading, unless the agent puts the command or the input there.
+        The title is left out as a mere heading, unless the agent puts the command or the input there.
         """
         beside = self._beside_diffs
         shown = self._changes(folder) if self.diffs else {}

@@ -19,7 +19,7 @@ _SUGGESTED = 3
 
 
 def showable(models: Mapping[str, str]) -> dict[str, str]:
-    """The first models, by id with their names: without ids that a cell cannot name or that contain a secret."""
+    """The names of the first models by id. Ids that a cell cannot name, or that contain a secret, are left out."""
     return {
         model: shortened(printable_line(safe_text(name)), _MAX_CHARACTERS)
         for model, name in [*models.items()][:MAX_MODELS]

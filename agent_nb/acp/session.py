@@ -193,12 +193,12 @@ class AgentSession:
     """Advice to update an old version; empty if the version is recent."""
     takes_images: bool
     sends_ids: bool
-    """Whether model text has ids, so that text without one comes from the agent itself."""
+    """Whether the agent gives ids to the model's text, so that text without an id is its own."""
     models: Mapping[str, str]
     """The models it offers, by id with their names."""
 
     async def prompt(self, request: Request) -> int:
-        """Send a prompt; its answer has this id and arrives after all updates."""
+        """Send a prompt and return its id. The answer with this id arrives after all updates."""
         blocks = await off_loop(self._blocks, request)
         return await self.connection.send_request("session/prompt", {"sessionId": self.id, "prompt": blocks})
 
@@ -293,7 +293,7 @@ async def _initialize(start: Start, connection: AgentConnection) -> AgentSession
         if start.model not in models:
             raise not_offered(agent, start.model, models)
         options = await _set_model(start, connection, session, option) or options
-    # After the model, with which an agent may change its mode and its efforts.
+    # After the model is set: an agent may then change its mode and its efforts.
     await _choose_mode(start, connection, session, as_object(response.get("modes")))
     if start.effort:
         await _choose_effort(start, connection, session, options)

@@ -356,7 +356,7 @@ class AgentTurns(Turns):
             run=_not_ours,
             title=lambda args: title,
             approval="ask",
-            # Otherwise "always" covers all files of the run.
+            # "Always" covers later edits in the folder; for anything else it covers only the same call.
             identical_only=not call.is_edit_in(self._folder.contains),
         )
         try:

@@ -101,7 +101,7 @@ def read_conversation(request: Request) -> Conversation:
     path = entry_of(facts.files) or "index.html"
     page = None if path in facts.edited else facts.files.get(path)
     sees_notebook = {LIST, DESCRIBE} <= facts.own_tools
-    # Without the variables there is no code to write. The kernel's `run_python` asks; a user's tool may not.
+    # Without the tools for variables, only a `run_python` that asks is the kernel's; a user's tool may have that name.
     kernel = {LIST, DESCRIBE, RUN} if sees_notebook else {RUN} & facts.asking_tools
     text, bound = split_prompt(next((part.text for part in parts if isinstance(part, Text)), ""))
     return Conversation(

@@ -388,7 +388,7 @@ def _denial(answer: Answer) -> ToolError:
 
 
 def nobody_to_ask(summary: str = "") -> ToolError:
-    """`summary` is for the user, where a window may become one to ask."""
+    """Return the error of a call that needs approval. `summary` is shown to the user instead of the default text."""
     text = (
         "It needs {} approval, and nobody is there to ask."
         ' `approve="auto"` or a function allows it; in a cell, `--approve auto`.'

@@ -122,7 +122,7 @@ class DataGate:
         return {name: columns for name, columns in known_columns.items() if name in self._names}
 
     def allow(self, text: str) -> None:
-        """Allow a text of the run's own, made of known names and of results that may be sent."""
+        """Allow a text that the run has built from known names and from results that may be sent."""
         self._texts.add(text)
 
     def show(self, call_id: str) -> None:

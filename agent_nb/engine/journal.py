@@ -128,10 +128,10 @@ class Journal(EventLog):
         return self.emit(kind, **fields)
 
     def collect(self, fragment: str, write: Callable[[str], None]) -> None:
-        """Emit fragments with `write`, their text's own function; consecutive ones of a batch are emitted as one.
+        """Collect a fragment that `write` emits. Consecutive fragments with the same `write` are joined within a batch.
 
-        A fast stream has dozens in a batch, and parsing and emitting each took a third of its CPU time. Scripted runs
-        keep their fragments, so that they are reproducible.
+        A fast stream has dozens in a batch, and parsing and emitting each took a third of its CPU time. The fragments
+        of scripted runs are not joined, so that those runs are reproducible.
         """
         if not self._joins:
             write(fragment)

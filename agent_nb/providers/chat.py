@@ -401,7 +401,7 @@ def _text(text: str) -> Json:
 
 
 def _sends_result_images(settings: Settings, request: Request) -> bool:
-    """Whether to send images of tool results. Local models may refuse images: only if the user sent one."""
+    """Whether to send images of tool results: to a local model, which may refuse images, only if the user sent one."""
     has_user_image = any(isinstance(part, Image) for message in request.messages for part in message.parts)
     return settings.vendor.images and (has_user_image or not settings.vendor.local)
 

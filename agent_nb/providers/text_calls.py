@@ -30,7 +30,7 @@ _HEAD = re.compile(
 )
 _LONGEST_HEAD = 300
 _COMPLETIONS = [f'```json\n<tool_call>\n{{{{"{key}": "x", "arguments": {{"' for key in _NAME_KEYS]
-"""Complete heads. A text may still become a head if the end of one of these completes it."""
+"""Examples of complete heads. A text may still become a head if it is one with the end of an example appended."""
 _CLOSING = re.compile(r"\}{0,2}\s*(?:</tool(?:s|_call)>\s*)?(?:```\s*)?")
 _FENCED = re.compile(r"```\w*+\s*+(?=\{)|\A\s*+(?=\{)")
 _TOOLS = re.compile(r"<tools>[^<]*</tools>")

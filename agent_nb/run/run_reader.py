@@ -131,7 +131,7 @@ class _Variant:
         self.events = EventList()
         self.messages: list[Message] = []
         self._numbered: set[int] = set()
-        """Messages that a number stands for already."""
+        """Numbers of messages that the file has already referred to."""
         self.record: Json = {}
         self.calls: set[str] = set()
         self.open_questions: set[str] = set()

@@ -206,10 +206,10 @@ class BranchedSession(Protocol):
         """The code of the run, after that of its base runs."""
 
     def follow(self, base: "BranchedSession", codes: Sequence[str]) -> None:
-        """Keep the code of the base runs that was run first in the branch."""
+        """Store the code of the base runs, which the branch ran first."""
 
     def offer(self, run: Any) -> tuple[list[str], str]:
-        """The code that `apply` runs, and why it would be refused without `anyway`; raises if it always is."""
+        """Return the code that `apply` runs, and why it needs `anyway`, or "". Raises if it is refused even so."""
 
     async def apply_shown(self, run: Any, codes: Sequence[str]) -> str:
         """Run the code that the user has agreed to, and return what it did, also if a call fails."""
@@ -296,8 +296,8 @@ class Tool:
     """Whether the result depends only on the arguments and the files, so that calls can be repeated to restore the
     files of a conversation."""
     loaded: Callable[..., LoadedData | None] | None = None
-    """For a tool that runs code: returns the variables that `loaded(prompt, variables, schema_only=...)` names. In a
-    cell, `variables` are those of `-w`, and the prompt may have `{{name}}`; it is None for a prompt in Python."""
+    """For a tool that runs code: `loaded(prompt, variables, schema_only=...)` returns the variables that the prompt
+    names. In a cell, `variables` are those of `-w`, and the prompt may have `{{name}}`; in Python, they are None."""
     needs: frozenset[str] = frozenset()
     """Requirements of a run for this built-in tool to be offered, such as attached images."""
     served_by: Callable[[Studio], str] | None = None

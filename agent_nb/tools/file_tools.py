@@ -32,14 +32,14 @@ _RANGE = {
     "end": described("integer", "Last line, inclusive.", minimum=1),
 }
 SHORT_FILE = 4000
-"""Files below this many characters may as well be rewritten by the model."""
+"""For a file below this many characters, the model is told that it may also rewrite the file."""
 MAX_CHARACTERS_SEARCHED = 200_000
 MAX_LINES_SHOWN = 12
 MAX_LINE_WIDTH = 200
 MAX_WIDTH_COMPARED = 80
 """Comparing lines that repeat a few characters takes cubic time in their width."""
 LEAST_SIMILARITY = 0.9
-"""Of a text and its quotation, from 0 to 1."""
+"""Minimum similarity of a text and the model's quotation of it, from 0 to 1."""
 CANDIDATES = 10
 LINES_COMPARED = 4
 _WORD = re.compile(r"\w+")
@@ -169,7 +169,7 @@ def apply_edit(text: str, edit: Json, place: str, hint: Callable[[str, str], str
 
 
 def _misquoted(text: str, quotation: str) -> str:
-    """The one text that differs a little from this line, else the line: small models correct what they quote."""
+    """The only text that differs a little from this line, else the line: small models correct what they quote."""
     lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
     start = None if quotation in text or "\n" in quotation else _most_similar(lines, [quotation])
     if start is None or max(len(lines[start]), len(quotation)) > MAX_LINE_WIDTH:

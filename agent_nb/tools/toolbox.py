@@ -198,12 +198,12 @@ class Toolbox:
 
 
 async def sendable(text: str) -> str:
-    """The text as a model may get it: masked and truncated."""
+    """Mask and truncate a text for the model."""
     return _truncate(whole_text(await masked(text)))
 
 
 async def masked(text: str) -> str:
-    """The text with the secret values of the user's variables masked."""
+    """Mask the secret values of the user's variables in a text."""
     if not SECRET_SOURCES or not text:
         return text
     work = asyncio.ensure_future(off_loop(mask_values, text))

@@ -71,7 +71,7 @@ _NEW_COPY = (
 )
 
 Fork = Callable[["BranchProcess", socket.socket, str], Awaitable[None]]
-"""Makes a copy that answers on a socket and marks its processes; a child of this process is watched at once."""
+"""Makes a copy that answers on the socket and marks its processes, and watches it if it is a child of this process."""
 
 
 class Branches:

@@ -123,7 +123,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
 
 @contextlib.contextmanager
 def _ending(handle: Handle, view: View) -> Iterator[None]:
-    """Stop the run and mark its output as ended on an unexpected error."""
+    """On an unexpected error, stop the run and mark its output as ended."""
     try:
         yield
     except Exception as error:

@@ -43,7 +43,7 @@ class Proposals:
         self._by_id: dict[str, _Offered] = {}
 
     def offer(self, change: CellChange, above: Sequence[str] = ()) -> None:
-        """Offer a change, in place of the one with the same id. The same change keeps its decision."""
+        """Offer a change in place of the one with the same id. An equal change keeps its decision."""
         previous = self._by_id.get(change.id)
         if previous and previous.change == change:
             return

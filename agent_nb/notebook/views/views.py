@@ -56,7 +56,7 @@ class View:
         """Set the callback of the widget's Pick buttons."""
 
     def ask_with(self, ask: Ask) -> None:
-        """Set how to ask for approval where the view itself cannot."""
+        """Set the fallback that asks when this view cannot."""
         self._handle.approve_with(ask)
 
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:

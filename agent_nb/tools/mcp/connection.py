@@ -298,7 +298,7 @@ async def _list(client: "sdk.Client") -> "tuple[mcp_types.Tool, ...]":
 
 
 def _content(message: Any) -> Any:
-    """What version 1 of the package wraps in a model of its own."""
+    """Unwrap a message: version 1 of the package wraps each one in a model of its own."""
     return getattr(message, "root", message)
 
 
