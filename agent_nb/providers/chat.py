@@ -117,9 +117,12 @@ class ChatDecoder(StreamDecoder):
         self._refusal: list[str] = []
 
     def feed(self, event: str, data: Json) -> Sequence[Piece]:
-        choices = data.get("choices")
-        if not choices or data.get("error"):
-            return self._without_choices(data)
+        if problem := data.get("error"):
+            raise self._error(problem, failure.retry_header(problem))
+        if data.get("usage"):
+            self._usage = _usage(data["usage"])
+        if not (choices := data.get("choices")):
+            return ()
         choice = choices[0]
         delta = choice.get("delta")
         pieces: list[Piece] = []
@@ -137,8 +140,6 @@ class ChatDecoder(StreamDecoder):
         if choice.get("finish_reason"):
             self._stop = choice["finish_reason"]
             self._model = data.get("model") or self._model
-        if data.get("usage"):
-            self._usage = _usage(data["usage"])
         return pieces
 
     def finish(self) -> Sequence[Piece]:
@@ -155,13 +156,6 @@ class ChatDecoder(StreamDecoder):
         vendor = {self._settings.vendor.name: echo} if (echo := self._echo()) else {}
         usage = self._usage
         return (self._turn.turn(stop=stop, usage=usage, model=self._model, vendor=vendor, detail=detail),)
-
-    def _without_choices(self, data: Json) -> Sequence[Piece]:
-        if problem := data.get("error"):
-            raise self._error(problem, failure.retry_header(problem))
-        if data.get("usage"):
-            self._usage = _usage(data["usage"])
-        return ()
 
     def _rare(self, delta: Json) -> Sequence[Piece]:
         for detail in delta.get("reasoning_details") or ():

@@ -292,7 +292,7 @@ class Transcript:
         return row
 
     def _plan(self, event: ev.PlanUpdated) -> LineRow:
-        """Update the row of the first plan; return a row for views that print, which lacks the entries of later plans."""
+        """Update the row of the first plan; return a row for views that print, without the entries of later plans."""
         row = PlanRow(turn=self._turn, title=event.title, detail=event.detail, entries=event.entries)
         for index, old in enumerate(self.rows):
             if isinstance(old, PlanRow):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from agent_nb._base.text import plural
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError
@@ -58,7 +59,7 @@ async def _create(args: Json, context: ToolContext) -> ToolOutput:
     summary = change_summary(change)
     if change.action == "created":
         return ToolOutput(text=f"Created {change.path} ({summary}).", summary=summary)
-    size = f"{human_size(change.size)}, {_lines(count_lines(args['content']))}"
+    size = f"{human_size(change.size)}, {plural(count_lines(args['content']), 'line')}"
     return ToolOutput(text=f"Replaced {change.path} ({size}; {summary}).", summary=summary)
 
 
@@ -114,10 +115,10 @@ async def _list(args: Json, context: ToolContext) -> ToolOutput:
         return ToolOutput(text="There are no files yet.", summary="no files")
     rows = [
         f"{path}  {media_type(path, content)}  {human_size(files.size(path))}"
-        + (f"  {_lines(count_lines(content))}" if isinstance(content, str) else "")
+        + (f"  {plural(count_lines(content), 'line')}" if isinstance(content, str) else "")
         for path, content in files.items()
     ]
-    return ToolOutput(text="\n".join(rows), summary="1 file" if len(rows) == 1 else f"{len(rows)} files")
+    return ToolOutput(text="\n".join(rows), summary=plural(len(rows), "file"))
 
 
 async def _delete(args: Json, context: ToolContext) -> ToolOutput:
@@ -202,7 +203,7 @@ def _file_output(request: Json, files: Files, numbered: bool) -> ToolOutput:
     start, end = request.get("start", 1), min(request.get("end", len(lines)), len(lines))
     if start > max(end, 1):
         raise ToolError(
-            f"{path} has no lines {start} to {request.get('end', end)}: it has {_lines(len(lines))}."
+            f"{path} has no lines {start} to {request.get('end', end)}: it has {plural(len(lines), 'line')}."
         )
     selection = lines[start - 1 : end]
     if numbered:
@@ -210,7 +211,7 @@ def _file_output(request: Json, files: Files, numbered: bool) -> ToolOutput:
     is_whole_file = len(selection) == len(lines)
     return ToolOutput(
         text=content if is_whole_file and not numbered else "\n".join(selection),
-        summary=_lines(len(lines)) if is_whole_file else f"lines {start}-{end} of {len(lines)}",
+        summary=plural(len(lines), "line") if is_whole_file else f"lines {start}-{end} of {len(lines)}",
     )
 
 
@@ -241,10 +242,6 @@ def _title(verb: str, args: Json) -> str:
 def _read_title(args: Json) -> str:
     requests: list[Any] = args.get("files") or [args]
     return _title("read", requests[0]) if len(requests) == 1 else f"read {len(requests)} files"
-
-
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count} lines"
 
 
 CREATE_FILE = Tool(
