@@ -358,7 +358,9 @@ def _call(call: ToolCall) -> Json:
 
 
 def _result(part: ToolResult) -> Json:
-    result: Json = {"type": "tool_result", "tool_use_id": part.call_id, "is_error": not part.ok}
+    # Only texts are accepted in an error, so a failed result with images is marked as one by its text alone.
+    is_error = not part.ok and not part.images
+    result: Json = {"type": "tool_result", "tool_use_id": part.call_id, "is_error": is_error}
     content: list[Json] = [_text(part.text)] if part.text.strip() else []
     content += map(_image, part.images)
     return {**result, "content": content} if content else result  # an empty list is refused

@@ -5,7 +5,7 @@ import pytest
 from agent_nb.core.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, ask, results_of, turn_of, two_turns
+from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of, two_turns
 
 ANTHROPIC = CASE["anthropic_messages"]
 
@@ -63,6 +63,13 @@ async def test_results_of_one_turn_share_a_message(server: WireServer):
     assert [message["role"] for message in messages] == ["user", "assistant", "user", "user"]
     assert [block["tool_use_id"] for block in messages[2]["content"]] == ["a", "b"]
     assert not any("content" in block for block in messages[2]["content"])
+
+
+async def test_a_failed_result_with_an_image_is_accepted(server: WireServer):
+    server.plan(reply(Call("search", {}, id="c")), reply(Say("Done.")))
+    await two_turns(ANTHROPIC.provider(server), code="FAILED", images=(RED_PNG,))
+    result = server.requests[1].body["messages"][2]["content"][0]
+    assert [block["type"] for block in result["content"]] == ["text", "image"]
 
 
 async def test_blank_text_is_not_sent(server: WireServer):

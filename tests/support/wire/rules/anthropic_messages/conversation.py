@@ -98,6 +98,18 @@ def _empty_result(asked: Asked) -> Iterator[Fault]:
             yield f"{path}.tool_result.content: List should have at least 1 item"
 
 
+@RULES(
+    "an-error-text",
+    "vellum-ai/vellum-assistant#18387; caozhiyuan/copilot-api#196",
+    example(said(CALL), asks({**RESULT, "content": [{"type": "image"}], "is_error": True})),
+)
+def _error_text(asked: Asked) -> Iterator[Fault]:
+    for path, block in blocks(asked, "tool_result"):
+        inner = block.get("content")
+        if block.get("is_error") and isinstance(inner, list) and {item["type"] for item in inner} - {"text"}:
+            yield f'{path}.tool_result: all content must be type "text" if "is_error" is true'
+
+
 @RULES("an-id", "ClawRouter#17; forgecode#1142", example(said({**CALL, "id": "functions.search:0"})))
 def _id_pattern(asked: Asked) -> Iterator[Fault]:
     for path, block in blocks(asked, "tool_use", "tool_result"):
