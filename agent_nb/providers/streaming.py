@@ -316,7 +316,9 @@ class _StreamReader:
         return pieces
 
     def _parse_leniently(self, data: bytes) -> Any:
-        """Parse what jiter rejects, such as a lone surrogate at the end of a text. None for `[DONE]`."""
+        """Parse what jiter rejects, such as a lone surrogate. None for `[DONE]` and for a ping without data."""
+        if not data.strip():
+            return None
         try:
             return json.loads(data.decode())
         except UnicodeDecodeError:

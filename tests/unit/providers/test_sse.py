@@ -72,6 +72,12 @@ def test_any_text_comes_back(events: list[tuple[str, str]], cuts: list[int]):
     ]
 
 
+@pytest.mark.parametrize("case", [case for case in CASES if case.comments], ids=str)
+async def test_a_ping_without_data_is_ignored(case: Case, server: WireServer):
+    server.plan(reply(Raw(b"event: ping\ndata:\n\n"), Say("Hello."), Raw(b"data: \n\n")))
+    assert (await turn_of(case.provider(server))).message.text == "Hello."
+
+
 def test_an_event_is_given_as_soon_as_it_ends():
     reader = SseReader()
     assert reader.feed(b"data: one\n") == []
