@@ -116,6 +116,8 @@ class AnthropicMessagesDecoder(StreamDecoder):
         self._blocks: dict[int, Json] = {}
         self._open: set[int] = set()
         self._calls: set[int] = set()
+        self._server_inputs: dict[int, list[str]] = {}
+        """The input of calls that the vendor runs itself."""
         self._counts: Json = {}
         self._stop = ""
         self._detail = ""
@@ -134,11 +136,13 @@ class AnthropicMessagesDecoder(StreamDecoder):
                 return self._update_usage(data["message"].get("usage"))
             case "message_delta":
                 delta = data.get("delta") or {}
-                self._stop = delta.get("stop_reason") or self._stop
+                self._stop = delta.get("stop_reason") or self._stop or "end_turn"
                 self._detail = _detail(delta.get("stop_details")) or self._detail
                 return self._update_usage(data.get("usage"))
-            case "message_stop":
+            case "message_stop" if self._stop:
                 return self._finished()
+            case "message_stop":  # the reason and the counts are lost
+                raise self._disordered()
             case "error":
                 raise self._error(data.get("error") or {})
         return ()
@@ -164,7 +168,10 @@ class AnthropicMessagesDecoder(StreamDecoder):
         kind = delta["type"]
         if kind == "input_json_delta":
             text = delta["partial_json"]
-            return (self._turn.arguments(index, text),) if text and index in self._calls else ()
+            if index not in self._calls:
+                self._server_inputs.setdefault(index, []).append(text)
+                return ()
+            return (self._turn.arguments(index, text),) if text else ()
         if kind == "text_delta":
             return (self._turn.text(delta["text"], index),)
         if kind == "thinking_delta":
@@ -207,6 +214,8 @@ class AnthropicMessagesDecoder(StreamDecoder):
         """The block to send back. Arguments are added when sending, so that a page is not in memory twice."""
         block = self._blocks[index]
         kind = block.get("type")
+        if index in self._server_inputs:
+            return {**block, "input": arguments_object("".join(self._server_inputs[index]))}
         return {**block, kind: self._turn.part_text(kind, index)} if kind in ("text", "thinking") else block
 
 

@@ -2,10 +2,12 @@
 
 import pytest
 
+from agent_nb.core.errors import ProviderError
 from agent_nb.core.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
-from tests.support.wire import Call, End, Redacted, Say, Think, WireServer, reply
+from tests.support.wire import Call, End, Raw, Redacted, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of, two_turns
+from tests.support.wire.framing import sse
 
 ANTHROPIC = CASE["anthropic_messages"]
 
@@ -95,6 +97,39 @@ async def test_blank_text_is_not_sent(server: WireServer):
 async def test_seldom_reasons_are_mapped(server: WireServer, reason: str, stop: str):
     server.plan(reply(Say("Hm."), End(reason)))
     assert (await turn_of(ANTHROPIC.provider(server))).stop == stop
+
+
+async def test_an_end_without_a_reason_is_none(server: WireServer):
+    server.plan(reply(Say("Hm."), Raw(sse({"type": "message_stop"}, "message_stop"))))
+    with pytest.raises(ProviderError, match="wrong order") as caught:
+        await turn_of(ANTHROPIC.provider(server))
+    assert caught.value.retryable
+
+
+SERVER_TOOL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+
+
+async def test_a_paused_turn_comes_back_with_the_input_of_the_vendors_own_tool(server: WireServer):
+    def event(kind: str, **fields) -> Raw:
+        return Raw(sse({"type": kind, "index": 0, **fields}, kind))
+
+    server.plan(
+        reply(
+            event("content_block_start", content_block=SERVER_TOOL),
+            *(
+                event("content_block_delta", delta={"type": "input_json_delta", "partial_json": text})
+                for text in ("", '{"query": "ca', 'ts"}')
+            ),
+            event("content_block_stop"),
+            End("pause_turn"),
+        ),
+        reply(Say("Done.")),
+    )
+    provider = ANTHROPIC.provider(server)
+    turn = await turn_of(provider)
+    await turn_of(provider, ask(user("Hello?"), turn.message))
+    (block,) = server.requests[1].body["messages"][1]["content"]
+    assert block == {**SERVER_TOOL, "input": {"query": "cats"}}
 
 
 async def test_an_address_may_end_in_v1(server: WireServer):
