@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import Any
 
-from agent_nb._base.text import whole_text
+from agent_nb._base.text import shortened, whole_text
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Part, ToolCall, ToolResult, ToolSpec
@@ -54,6 +54,8 @@ class Dialect:
     tool_name: re.Pattern[str] = _NAME
     property_name: re.Pattern[str] = re.compile(r"[^\x00-\x1f]+")
     max_tools: int | None = None
+    max_description: int | None = None
+    """Maximum characters of a tool's description; longer ones are truncated."""
 
 
 OPENAI = Dialect(max_tools=128)
@@ -81,6 +83,7 @@ CHAT = Dialect(
     - {"multipleOf", "pattern", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"},
     property_name=_CLAUDE_PROPERTY,
     max_tools=128,
+    max_description=1024,
 )
 """The subset that all servers accept. A gateway may forward a request to any vendor, and llama.cpp compiles all tools
 into one grammar, which fails for some patterns and for long repetitions (https://github.com/ggml-org/llama.cpp/issues/25746)."""
@@ -317,7 +320,8 @@ class ToolTranslation:
             accepted = _accepted_name(spec.name, dialect.tool_name)
             names |= {spec.name: accepted} if accepted != spec.name else {}
             properties |= {spec.name: result.names} if result.names else {}
-            tools.append(replace(spec, name=accepted, schema=result.schema))
+            description = shortened(spec.description, dialect.max_description or len(spec.description))
+            tools.append(replace(spec, name=accepted, description=description, schema=result.schema))
         return cls(tuple(tools), tuple(left_out), names, properties)
 
     def outgoing(self, request: Request) -> Request:

@@ -178,6 +178,38 @@ def _call_name(asked: Asked) -> Iterator[Fault]:
 
 
 @RULES(
+    "cc-description",
+    "OpenHands/OpenHands#4838; getsentry/sentry-mcp#106; aaif-goose/goose#739",
+    _example(tools=[{"type": "function", "function": {"name": "search", "description": "x" * 1025}}]),
+    error={"code": "string_above_max_length"},
+)
+def _long_description(asked: Asked) -> Iterator[Fault]:
+    for number, tool in enumerate(asked.body.get("tools") or ()):
+        path, text = f"tools[{number}].function.description", tool.get("function", {}).get("description", "")
+        if len(text) > 1024:
+            yield (
+                f"Invalid '{path}': string too long. Expected a string with maximum length 1024, but got a string "
+                f"with length {len(text)} instead.",
+                {"param": path},
+            )
+
+
+@RULES(
+    "cc-max-tokens",
+    "openhab/openhab-addons#21459; router-for-me/CLIProxyAPI#983",
+    _example(model="gpt-6-sol", max_tokens=500),
+    family=r"^(openai/)?(gpt-[5-9]|o\d)",
+    error={"param": "max_tokens", "code": "unsupported_parameter"},
+)
+def _old_limit(asked: Asked) -> Iterator[Fault]:
+    if "max_tokens" in asked.body:
+        yield (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
+            "instead."
+        )
+
+
+@RULES(
     "cc-alternate",
     "vllm-project/vllm#6862; suitenumerique/conversations#197; microsoft/autogen#3597",
     _example(_ASKED),
