@@ -32,7 +32,13 @@ TEMPERATURE = 0.2
 """For local servers: small models call tools more reliably than at the server's default."""
 _BETWEEN_TEXT = "I have the results."
 """Assistant text inserted between tool results and a user message, where they must not be adjacent."""
-_STOPS: dict[str, Stop] = {"length": "max_tokens", "content_filter": "refusal"}
+_STOPS: dict[str, Stop] = {"length": "max_tokens", "model_length": "max_tokens", "content_filter": "refusal"}
+_FAILURES = {
+    "error": "the answer ended with an error",  # OpenRouter, when the vendor behind it fails
+    "insufficient_system_resource": "it had too few resources to end the answer",  # DeepSeek
+    "abort": "the server aborted the answer",  # vLLM
+}
+"""Finish reasons of answers that broke off."""
 _REASONING = ("reasoning_content", "reasoning")
 _JOINED = ("text", "summary", "data")
 _RARE = frozenset((*_REASONING, "reasoning_details", "refusal"))
@@ -146,8 +152,8 @@ class ChatDecoder(StreamDecoder):
         """Return the turn when the stream has ended; nothing if there was no finish reason."""
         if not self._stop:
             return ()
-        if self._stop == "error":  # OpenRouter, when the vendor behind it fails
-            raise failure.from_status(self._settings, 500, "the answer ended with an error")
+        if problem := _FAILURES.get(self._stop):
+            raise failure.from_status(self._settings, 500, problem)
         refusal = "".join(self._refusal)
         stop = _STOPS.get(self._stop)
         if refusal and stop is None and not self._turn.has_calls:
@@ -258,6 +264,7 @@ class ChatProvider(StreamingProvider):
         OptionalParameter(name="temperature"),
         OptionalParameter(name="chat_template_kwargs"),
         OptionalParameter(name="stream_options"),
+        OptionalParameter(name="max_tokens", refused=r"max_completion_tokens"),
     )
 
     def __init__(self, settings: Settings) -> None:
@@ -311,7 +318,9 @@ class ChatProvider(StreamingProvider):
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if settings.max_tokens:
-            body["max_tokens"] = settings.max_tokens
+            # OpenAI's models refuse the name that older servers know.
+            is_refused = "max_tokens" in request.without
+            body["max_completion_tokens" if is_refused else "max_tokens"] = settings.max_tokens
         if self.lean:
             body["temperature"] = TEMPERATURE
         return {**body, **_effort(settings), **settings.options}

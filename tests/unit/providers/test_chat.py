@@ -1,6 +1,7 @@
 """Servers that say they speak Chat Completions, and how differently they do."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -9,8 +10,8 @@ from agent_nb._base.constants import EFFORTS
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.messages import Text, Thinking, ToolCall, assistant, user
 from agent_nb.providers import model
-from tests.support.wire import Call, Raw, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of, two_turns
+from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
+from tests.support.wire.cases import CASE, KEY, RED_PNG, SEARCH, ask, collect, results_of, turn_of, two_turns
 from tests.support.wire.framing import sse
 from tests.support.wire.steps import Cut, Reply, problem
 
@@ -55,6 +56,35 @@ async def test_fragments_numbered_zero_find_their_call(server: WireServer, named
     server.plan(reply(*(fragment(name, part := next(parts[name]), not part) for name in order)))
     found = (await turn_of(CHAT.provider(server))).message.tool_calls
     assert found == (ToolCall("a", "search", '{"q":"a"}'), ToolCall("b", "search", '{"q":"b"}'))
+
+
+@pytest.mark.parametrize("reason", ["error", "insufficient_system_resource", "abort"])
+async def test_an_answer_that_the_server_broke_off_is_tried_again(server: WireServer, reason: str):
+    server.plan(reply(Say("Half of"), End(reason)), reply(Say("Whole.")))
+    run = await Agent(CHAT.provider(server)).run("Hello?")
+    assert (run.reason, run.text) == ("end_turn", "Whole.")
+
+
+async def test_the_context_window_ends_an_answer_of_mistral(server: WireServer):
+    server.plan(reply(Say("Half of"), End("model_length")))
+    assert (await turn_of(CHAT.provider(server))).stop == "max_tokens"
+
+
+async def test_a_limit_is_sent_under_the_name_that_the_model_accepts(server: WireServer):
+    server.may_refuse = True
+    server.plan(*[reply(Say("Hello."))] * 2)
+    for name in ("chat:gpt-6-sol", "chat:llama"):
+        assert (await Agent(CHAT.provider(server, name, max_tokens=500)).run("Hello?")).text == "Hello."
+    names = [name for request in server.requests for name in request.body if name.startswith("max_")]
+    assert names == ["max_tokens", "max_completion_tokens", "max_tokens"]
+
+
+async def test_a_long_description_of_a_tool_is_truncated(server: WireServer):
+    server.plan(reply(Say("Hello.")))
+    await turn_of(CHAT.provider(server), ask(tools=(replace(SEARCH, description="Finds things. " * 100),)))
+    sent = server.requests[0].body["tools"][0]["function"]["description"]
+    assert sent.startswith("Finds things. Finds")
+    assert sent.endswith("…")
 
 
 async def test_a_call_without_an_id_gets_one(server: WireServer):
