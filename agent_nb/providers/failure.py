@@ -4,8 +4,10 @@ import difflib
 import json
 import math
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from agent_nb._base.constants import IN_BROWSER
@@ -35,6 +37,9 @@ _WINDOW = re.compile(
 _BAD_KEY = re.compile(
     r"api[ _]?key (not valid|expired|invalid)|invalid (x-)?api[ _-]?key|incorrect api key", re.IGNORECASE
 )
+_BAD_ACCOUNT = re.compile(r"\b(invalid|mismatched|incorrect)_(organization|project)\b")
+"""OpenAI's codes. Its SDK sends the account that these variables name."""
+_ACCOUNT_VARIABLES = "`OPENAI_ORG_ID` and `OPENAI_PROJECT_ID`, and that the key belongs to them"
 _NO_MODEL = re.compile(
     r"model_not_found|requested model .{0,200} does not exist"  # OpenAI
     r"|is not a valid model|model not exist",  # OpenRouter, DeepSeek
@@ -78,8 +83,8 @@ class _Rule:
 _RULES = (
     # OpenAI: no credit, and limits set by the account's owner. https://developers.openai.com/docs/guides/error-codes
     _Rule(limit="credit", codes=r"^(insufficient_quota|credit_balance_exhausted|billing_.*)$"),
-    # Anthropic: a monthly limit, without `retry-after`. https://docs.claude.com/en/api/rate-limits
-    _Rule(limit="credit", codes=r"^enforced_spend_limit_reached$"),
+    # Anthropic: a limit per month or contract, without `retry-after`. https://docs.claude.com/en/api/rate-limits
+    _Rule(limit="credit", codes=r"^(enforced|contract)_spend_limit_reached$"),
     # OpenRouter, DeepSeek, Anthropic's `billing_error` and Gemini's `payment_required`.
     _Rule(limit="credit", statuses=(402,)),
     # Gemini's Interactions: a quota per day; `rate_limit_exceeded` is one per minute.
@@ -125,7 +130,8 @@ def retry_delay(headers: Mapping[str, str], body: Any = None) -> float | None:
     """Seconds to wait before a retry, from the headers or the error details."""
     if (milliseconds := _number(headers.get("retry-after-ms", ""))) is not None:
         return milliseconds / 1000
-    if (seconds := _number(headers.get("retry-after", ""))) is not None:
+    after = headers.get("retry-after", "")
+    if (seconds := _number(after)) is not None or (seconds := _seconds_until(after)) is not None:
         return seconds
     delays = (
         _number(str(detail.get("retryDelay", "")).removesuffix("s")) for detail in _google_details(body)
@@ -164,6 +170,15 @@ def _number(text: str) -> float | None:
     return max(0.0, value) if math.isfinite(value) else None
 
 
+def _seconds_until(date: str) -> float | None:
+    """Seconds until an HTTP date; None if it is past, or no date."""
+    try:
+        seconds = parsedate_to_datetime(date).timestamp() - time.time()
+    except (ValueError, OverflowError, OSError):
+        return None
+    return seconds if seconds > 0 else None
+
+
 def from_status(
     settings: Settings,
     status: int,
@@ -188,13 +203,14 @@ def from_status(
         summary, advice = remedy
         sentence = f"{summary}: {line} {advice}" if line else f"{summary}. {advice}"
         return RequestRefusedError(mask(sentence), refusal=refusal) if status == 404 else error(sentence)
-    if status in _RETRY_STATUSES or status >= 500:
+    advised = headers.get("x-should-retry")  # by OpenAI and Anthropic; their SDKs obey it for every status
+    if status in _RETRY_STATUSES or status >= 500 or advised == "true":
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
         return error(
             f"{_subject(settings)} {why} ({status}): {line} Try again in a while.",
             reason=f"{settings.title} {'asks us to wait' if status == 429 else f'{why} ({status})'}",
             kind=RateLimitError if status == 429 else ProviderError,
-            retryable=headers.get("x-should-retry") != "false",
+            retryable=advised != "false",
             wait=retry_delay(headers, body),
         )
     if 300 <= status < 400:
@@ -214,6 +230,8 @@ def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> 
         return summary.format(settings.title), remedy
     if status >= 500:
         return None
+    if status in (401, 403) and _BAD_ACCOUNT.search(text):
+        return f"{title} refused the organization or project", f"Check {_ACCOUNT_VARIABLES}."
     return {
         401: (f"{title} refused the {credentials}", _key_remedy(settings)),
         403: (f"{title} does not allow this for your {credentials}", _key_remedy(settings)),

@@ -187,6 +187,15 @@ def test_a_refused_key_names_its_variable_and_the_command_for_another(monkeypatc
     )
 
 
+@pytest.mark.parametrize("code", ["mismatched_organization", "invalid_organization", "mismatched_project"])
+def test_a_refused_organization_is_not_blamed_on_the_key(code: str):
+    settings = model("openai:gpt-6.1-sol", api_key=KEY).settings
+    message = "OpenAI-Organization header should match organization for API key"  # openai/codex#1000
+    refused = failure.from_status(settings, 401, message, body={"code": code})
+    assert "OPENAI_ORG_ID" in str(refused)
+    assert "refused the key" not in str(refused)
+
+
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [

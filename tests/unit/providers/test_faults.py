@@ -116,6 +116,11 @@ async def test_a_server_may_ask_not_to_retry(case: Case, server: WireServer):
     assert not error.retryable
 
 
+async def test_a_server_may_ask_to_retry(case: Case, server: WireServer):
+    error = await failure(case, server, problem(400, "Not yet", {"x-should-retry": "true"}))
+    assert error.retryable
+
+
 @pytest.mark.parametrize(
     ("status", "message", "remedy"),
     [

@@ -1,5 +1,7 @@
 """Real answers of the vendors to too many requests: which ones pass, which ones do not, and how long to wait."""
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
@@ -97,11 +99,14 @@ async def test_a_limit_per_minute_is_waited_for_whatever_its_text(protocol, body
             openai_error("rate_limit_exceeded", "Request too large for gpt-4o on tokens per min (TPM)."),
             "Send less",
         ),
-        (
-            "anthropic_messages",
-            429,
-            anthropic_error("rate_limit_error", "Limit reached.", "enforced_spend_limit_reached"),
-            "billing",
+        *(
+            (
+                "anthropic_messages",
+                429,
+                anthropic_error("rate_limit_error", "Limit reached.", f"{kind}_spend_limit_reached"),
+                "billing",
+            )
+            for kind in ("enforced", "contract")
         ),
         (
             "anthropic_messages",
@@ -194,3 +199,10 @@ async def test_a_delay_in_the_text_of_a_stream_counts_where_there_is_no_other(
 )
 def test_the_wait_is_read_in_every_form(headers, seconds):
     assert retry_delay(headers) == seconds
+
+
+def test_the_wait_may_be_given_as_a_date():
+    date = datetime.now(UTC) + timedelta(hours=1)
+    wait = retry_delay({"retry-after": format_datetime(date, usegmt=True)})
+    assert wait is not None
+    assert 3000 < wait <= 3600
