@@ -20,16 +20,20 @@ from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.http import responses_opened
-from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client
+from agent_nb.providers.interactions import CALL_ID, IMAGE_LIMITS, make_client, without_unfinished
+from agent_nb.providers.models import Family
 from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import ResponseStream, VendorProvider
 from agent_nb.providers.tool_schemas import GEMINI
 
 VENDOR = "generate_content"
+TOKEN = "generate_content_token"
+"""Vendor data key for the token that continues an unfinished answer."""
 REFUSALS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"}
     | {"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"}
+    | {"MODEL_ARMOR", "ESCALATION", "PUP_LIMITED_DISABLED"}
 )
 _STOPS: dict[str, Stop] = {"MAX_TOKENS": "max_tokens", "CONTINUATION": "go_on"}
 _ENDS = ("STOP", "FINISH_REASON_UNSPECIFIED")
@@ -65,6 +69,7 @@ class GenerateContentDecoder:
         self._model = settings.model
         self._reason = ""
         self._detail = ""
+        self._token = b""
 
     def feed(self, chunk: Any) -> Sequence[Piece]:
         pieces: list[Piece] = []
@@ -82,6 +87,7 @@ class GenerateContentDecoder:
             if candidate.finish_reason:
                 self._reason = str(candidate.finish_reason.value)
                 self._detail = self._detail or candidate.finish_message or ""
+            self._token = getattr(candidate, "continuation_token", None) or self._token
         return pieces
 
     def finish(self) -> Sequence[Piece]:
@@ -90,15 +96,20 @@ class GenerateContentDecoder:
         if not reason:
             raise failure.cut(self._settings)
         stop = "refusal" if reason in REFUSALS else _STOPS.get(reason)
+        if reason == "MISSING_THOUGHT_SIGNATURE":
+            raise failure.from_status(self._settings, 400, f"the answer ended with {reason}")
         if stop is None and reason not in _ENDS:
             cause = self._detail or reason
             raise failure.from_status(self._settings, 500, f"the answer ended with {cause}")
+        vendor: Json = {VENDOR: [_with_joined_text(part) for part in self._parts]}
+        if stop == "go_on" and self._token:
+            vendor[TOKEN] = base64.b64encode(self._token).decode()
         return (
             self._turn.turn(
                 stop=stop,
                 usage=self._usage,
                 model=self._model,
-                vendor={VENDOR: [_with_joined_text(part) for part in self._parts]},
+                vendor=vendor,
                 detail=(self._detail or reason) if stop == "refusal" else "",
             ),
         )
@@ -191,9 +202,12 @@ class GenerateContentProvider(VendorProvider):
             config["max_output_tokens"] = settings.max_tokens
         if request.tools:
             config["tools"] = [{"function_declarations": [_tool(tool) for tool in request.tools]}]
+        messages, token = without_unfinished(request.messages, lambda vendor: vendor.get(TOKEN, ""))
+        if token:
+            config["continuation_token"] = base64.b64decode(token)
         return {
             "model": settings.model,
-            "contents": _messages(request.messages, settings.family.signed_calls),
+            "contents": _messages(messages, settings.family),
             "config": {**config, **settings.options},
         }
 
@@ -264,13 +278,19 @@ def _effort(settings: Settings) -> Json:
     return {}
 
 
-def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
+def _messages(messages: Sequence[Message], family: Family) -> list[Json]:
     contents: list[Json] = []
+    result_images: list[Json] = []
     for message in fit_calls(messages, CALL_ID, unique=False):
         if message.role == "assistant":
-            role, parts = "model", _assistant(message, signed_calls)
+            role, parts = "model", _assistant(message, family.signed_calls)
         else:
             role, parts = "user", _BLOCKS.of_user(message)
+        if message.role == "tool":
+            result_images += [] if family.image_results else _take_images(parts)
+        else:
+            contents += _user_content(result_images)
+            result_images = []
         if not parts:
             continue
         # An answer in two halves becomes one content: a call is refused after another model content.
@@ -279,7 +299,20 @@ def _messages(messages: Sequence[Message], signed_calls: bool) -> list[Json]:
             contents[-1]["parts"] += parts
         else:
             contents.append({"role": role, "parts": parts})
-    return contents
+    return contents + _user_content(result_images)
+
+
+def _take_images(results: list[Json]) -> list[Json]:
+    """Remove the images from results and return them, with their names, for a content of their own."""
+    taken: list[Json] = []
+    for part in results:
+        if images := part["function_response"].pop("parts", None):
+            taken += [_text(f"The images of {part['function_response']['name']}:"), *images]
+    return taken
+
+
+def _user_content(parts: list[Json]) -> list[Json]:
+    return [{"role": "user", "parts": parts}] if parts else []
 
 
 def _assistant(message: Message, signed_calls: bool) -> list[Json]:

@@ -6,7 +6,7 @@ signed steps of its answer, which are sent back in order.
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_nb._base.constants import IN_BROWSER
@@ -173,7 +173,9 @@ class InteractionsProvider(StreamingProvider):
             config["thinking_level"] = family.effort(settings.effort)
         if settings.max_tokens:
             config["max_output_tokens"] = settings.max_tokens
-        messages, token = _without_unfinished(request.messages)
+        messages, token = without_unfinished(
+            request.messages, lambda vendor: vendor.get(VENDOR, {}).get("continuation_token", "")
+        )
         body: Json = {
             "model": settings.model,
             "stream": True,
@@ -218,13 +220,14 @@ def http_options(settings: Settings, http: "httpx2.AsyncClient", seconds: float)
     )
 
 
-def _without_unfinished(messages: Sequence[Message]) -> tuple[Sequence[Message], str]:
-    """The messages without an unfinished last answer, and the token that continues it."""
-    if messages and messages[-1].role == "assistant":
-        token = messages[-1].vendor.get(VENDOR, {}).get("continuation_token", "")
-        if token:
-            return messages[:-1], token
-    return messages, ""
+def without_unfinished(
+    messages: Sequence[Message], token_of: Callable[[Mapping[str, Any]], str]
+) -> tuple[Sequence[Message], str]:
+    """The messages without the parts of an unfinished answer at their end, and the token that continues it."""
+    token = ""
+    while messages and messages[-1].role == "assistant" and (found := token_of(messages[-1].vendor)):
+        token, messages = token or found, messages[:-1]
+    return messages, token
 
 
 def _messages(messages: Sequence[Message]) -> list[Json]:

@@ -30,6 +30,8 @@ class Family:
     """Whether it can return its thoughts (Gemini)."""
     signed_calls: bool = False
     """Whether tool calls must be sent back with their signature (Gemini)."""
+    image_results: bool = True
+    """Whether results of tools may contain images (Gemini's `generate_content`)."""
     encrypted_reasoning: bool = False
     """Whether to request encrypted reasoning, which can be sent back without being stored (OpenAI's `include`)."""
     echoes_reasoning: bool = True
@@ -119,9 +121,14 @@ Unlisted newer models are treated like the newest listed ones.
 """
 
 GEMINI_MODELS = (
-    Family(pattern=r"gemini-(1|2\.0)|-image|nano-banana|imagen|-tts|-live", efforts=(), thoughts=False),
-    Family(pattern=r"gemini-2\.5-pro", efforts=(), budgets=(128, 32_768)),
-    Family(pattern=r"gemini-2\.5", efforts=(), budgets=(0, 24_576)),
+    Family(
+        pattern=r"gemini-(1|2\.0)|-image|nano-banana|imagen|-tts|-live",
+        efforts=(),
+        thoughts=False,
+        image_results=False,
+    ),
+    Family(pattern=r"gemini-2\.5-pro", efforts=(), budgets=(128, 32_768), image_results=False),
+    Family(pattern=r"gemini-2\.5", efforts=(), budgets=(0, 24_576), image_results=False),
     Family(pattern=r"gemini-3-pro", efforts=("low", "high"), signed_calls=True),
     Family(pattern=r"gemini-4-hydrogen", efforts=(*_GEMINI_LEVELS, "xhigh"), signed_calls=True),
     Family(

@@ -12,7 +12,7 @@ from agent_nb.providers import model
 from agent_nb.providers.http import tls
 from agent_nb.tools.file_tools import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, ask, collect, results_of, turn_of, two_turns
+from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of, two_turns
 from tests.support.wire.framing import sse
 from tests.support.wire.steps import Cut, problem
 
@@ -61,17 +61,41 @@ async def test_nothing_is_stored_at_the_vendor(server: WireServer):
     }
 
 
-async def test_an_answer_cut_for_length_goes_on_by_its_token(server: WireServer):
-    interaction = {"id": "i", "status": "requires_continuation", "continuation_token": "token-1"}
-    more = Raw(sse({"event_type": "interaction.completed", "interaction": interaction}))
-    server.plan(reply(Say("First half, "), more), reply(Say("second half.")))
-    provider = INTERACTIONS.provider(server)
-    turn = await turn_of(provider)
-    assert turn.stop == "go_on"
-    await turn_of(provider, ask(user("Hello?"), turn.message))
-    body = server.requests[1].body
-    assert body["continuation_token"] == "token-1"
-    assert body["input"] == server.requests[0].body["input"]
+def interaction_half(token: str) -> Raw:
+    interaction = {"id": "i", "status": "requires_continuation", "continuation_token": token}
+    return Raw(sse({"event_type": "interaction.completed", "interaction": interaction}))
+
+
+def content_half(token: str) -> Raw:
+    encoded = base64.b64encode(token.encode()).decode()
+    return Raw(sse({"candidates": [{"finishReason": "CONTINUATION", "continuationToken": encoded}]}))
+
+
+@pytest.mark.parametrize(
+    ("case", "half", "field"),
+    [
+        (INTERACTIONS, interaction_half, "continuation_token"),
+        (GENERATE, content_half, "continuationToken"),
+    ],
+    ids=str,
+)
+async def test_an_answer_cut_for_length_goes_on_by_its_token(case, half, field, server: WireServer):
+    end = () if case is INTERACTIONS else (Cut(),)
+    server.plan(
+        reply(Say("First, "), half("one"), *end),
+        reply(Say("second, "), half("two"), *end),
+        reply(Say("third.")),
+    )
+    run = await Agent(case.provider(server)).run("Hello?")
+    assert (run.reason, "".join(message.text for message in run.messages[1:])) == (
+        "end_turn",
+        "First, second, third.",
+    )
+    bodies = [request.body for request in server.requests]
+    tokens = [body.get(field) for body in bodies]
+    wire_form = str if case is INTERACTIONS else lambda text: base64.b64encode(text.encode()).decode()
+    assert tokens == [None, wire_form("one"), wire_form("two")]
+    assert bodies[0][case.messages] == bodies[1][case.messages] == bodies[2][case.messages]
 
 
 @pytest.mark.parametrize("status", ["failed", "cancelled", "budget_exceeded"])
@@ -125,6 +149,31 @@ async def test_a_blocked_prompt_is_a_refusal(server: WireServer):
     server.plan(reply(Raw(sse({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})), Cut()))
     turn = await turn_of(GENERATE.provider(server))
     assert (turn.stop, turn.detail) == ("refusal", "PROHIBITED_CONTENT")
+
+
+@pytest.mark.parametrize("reason", ["MODEL_ARMOR", "ESCALATION", "PUP_LIMITED_DISABLED"])
+async def test_an_answer_that_a_policy_ended_is_a_refusal(server: WireServer, reason: str):
+    server.plan(reply(Say("Hm."), End(reason)))
+    turn = await turn_of(GENERATE.provider(server))
+    assert (turn.stop, turn.detail) == ("refusal", reason)
+
+
+async def test_a_missing_signature_is_replaced(server: WireServer):
+    call = Call("list_files", "{}", id="c", signature=SIGNATURE)
+    server.plan(reply(call), reply(End("MISSING_THOUGHT_SIGNATURE")), reply(Say("Done.")))
+    run = await Agent(GENERATE.provider(server)).run("Which files are there?")
+    assert (run.reason, run.text, len(server.requests)) == ("end_turn", "Done.", 3)
+    assert "skip_thought_signature_validator" in repr(
+        base64.urlsafe_b64decode(server.requests[2].body["contents"][1]["parts"][0]["thoughtSignature"])
+    )
+
+
+async def test_images_of_results_follow_them_for_models_that_take_none_there(server: WireServer):
+    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
+    await two_turns(GENERATE.provider(server, "gemini:gemini-2.5-flash"), images=(RED_PNG,))
+    _, _, results, images = server.requests[1].body["contents"]
+    assert [list(part) for part in results["parts"]] == [["functionResponse"]]
+    assert [part.get("text") for part in images["parts"]] == ["The images of search:", None]
 
 
 async def test_a_malformed_call_may_be_tried_again(server: WireServer):

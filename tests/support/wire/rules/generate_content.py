@@ -225,6 +225,25 @@ def _count(asked: Asked) -> Iterator[Fault]:
 
 
 @RULES(
+    "ge-image-results",
+    "maximhq/bifrost#4202; google-gemini/gemini-cli#16137; the words may differ",
+    _example(
+        _content("model", _UNSIGNED),
+        _content(
+            "user", {"functionResponse": {**_RESPONSE["functionResponse"], "parts": [{"inlineData": {}}]}}
+        ),
+        model="gemini-2.5-flash",
+    ),
+    models=tuple(GEMINI_2_5),
+)
+def _image_results(asked: Asked) -> Iterator[Fault]:
+    for _, content in contents(asked):
+        for part in _parts_with(content, "functionResponse"):
+            if field(part, "functionResponse").get("parts"):
+                yield "Multimodal function responses are not supported for this model."
+
+
+@RULES(
     "ge-order-call", "widely reported", _example(_content("model", {"text": "So."}), _content("model", _CALL))
 )
 def _call_order(asked: Asked) -> Iterator[Fault]:
