@@ -19,7 +19,7 @@ MAX_ITEMS = 100_000
 MOST_COLUMNS = 5
 WIDTH = 40
 _ARRAYS = ("pandas.DataFrame", "pandas.Series", "polars.DataFrame", "polars.Series", "numpy.ndarray")
-_CONTAINERS = (list, dict, set)
+_CONTAINERS = (list, dict, set, tuple)
 _PARTS = ("_ndarray", "_data", "_mask", "_pa_array")
 """Attributes in which pandas arrays store their values."""
 
@@ -51,7 +51,10 @@ class Snapshot(NamedTuple):
 
 
 def snapshots(values: Mapping[str, Any]) -> dict[str, Snapshot]:
-    """Snapshots of tables, arrays and containers: the sizes and columns of all, then contents until the time is up."""
+    """Snapshots of tables, arrays and containers: the sizes and columns of all, then contents until the time is up.
+
+    What is inside the items of containers is read last.
+    """
     outlines: dict[str, Snapshot] = {}
 
     def read_all() -> None:
@@ -62,6 +65,10 @@ def snapshots(values: Mapping[str, Any]) -> dict[str, Snapshot]:
             with contextlib.suppress(Exception):
                 for label, column in _columns(values[name]):
                     outline.contents[label] += _contents(column, outline.kept)
+        for name, outline in list(outlines.items()):
+            with contextlib.suppress(Exception):
+                if issubclass(type(values[name]), _CONTAINERS):
+                    outline.contents[None] += _nested(values[name], outline.kept)
 
     with contextlib.suppress(UnreadableError):
         call_within(SECONDS, read_all)
@@ -121,12 +128,38 @@ def _contents(value: Any, kept: list[Any]) -> Iterator[Any]:
         yield _ids(_items(value), kept)
 
 
+def _nested(value: Any, kept: list[Any]) -> Iterator[Any]:
+    """The contents of the containers, tables and arrays in a container, level by level."""
+    containers, seen, count = [value], {id(value)}, 0
+    for container in containers:
+        count += known_class(type(container))[0].__len__(container)  # type: ignore[attr-defined]
+        if count > MAX_ITEMS:
+            return
+        items = list(_items(container))
+        kinds = {*filter(_is_compared, {*map(type, items)})}
+        for item in items if kinds else ():
+            if type(item) not in kinds or id(item) in seen:
+                continue
+            seen.add(id(item))
+            if issubclass(type(item), _CONTAINERS):
+                containers.append(item)
+            elif outline := _outline(item):
+                yield outline.size, [hash(label) for label in outline.contents]
+            for _, column in _columns(item):
+                yield from _contents(column, kept)
+
+
+def _is_compared(kind: type) -> bool:
+    return issubclass(kind, _CONTAINERS) or known_class(kind)[1] in _ARRAYS
+
+
 def _items(value: Any) -> Iterable[Any]:
     """The items of a container, read as its built-in type does."""
     if issubclass(type(value), dict):
         return (*dict.keys(value), *dict.values(value))
-    is_list = issubclass(type(value), list)
-    return list.__iter__(value) if is_list else sorted(set.__iter__(value), key=id)
+    if issubclass(type(value), set):
+        return sorted(set.__iter__(value), key=id)
+    return list.__iter__(value) if issubclass(type(value), list) else tuple.__iter__(value)
 
 
 def _ids(items: Iterable[Any], kept: list[Any]) -> list[int]:
