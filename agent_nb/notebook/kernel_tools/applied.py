@@ -95,8 +95,8 @@ class BranchedKernel:
         self._shell = shell
         self._inputs: dict[str, tuple[Fingerprint, Callable[[], Any]]] = {}
         """Session variables that the branch's code has read, as they were when the branch was made."""
-        self._undo = ""
-        """The token of Undo if the code has been applied."""
+        self._undo: list[str] = []
+        """The tokens of Undo for each time that the code was applied and set names."""
         self.is_applied = False
         self._base: BranchedSession | None = None
         self._earlier: tuple[str, ...] = ()
@@ -179,20 +179,22 @@ class BranchedKernel:
         return self._end(run, work).text
 
     def _begin(self, run: Run, codes: Sequence[str]) -> "_Work":
-        self._undo, self.is_applied = "", True  # before the code runs: while it waits, another window may ask
+        self.is_applied = True  # before the code runs: while it waits, another window may ask
         return _Work(self._shell, codes, run.files)
 
     def _end(self, run: Run, work: "_Work") -> Application:
         changes = work.changes()
-        self._undo, self.is_applied = undo_store.add(changes) if changes else "", True
+        self.is_applied = True
+        if changes:
+            self._undo.append(undo_store.add(changes))
         return Application(work.text(run.name, changes), changes)
 
     def unapply(self, run: Run) -> str:
         """Put back the names that Apply has set, and return what was done."""
         if not self.is_applied:
             raise ConfigError(f"`{run.name}` has not been applied.")
-        token, self._undo, self.is_applied = self._undo, "", False
-        return undo_store.undo(token)[0] if token else "The code had set no names."
+        tokens, self._undo, self.is_applied = self._undo[::-1], [], False
+        return undo_store.undo_all(tokens) if tokens else "The code had set no names."
 
 
 class _Work:

@@ -4,7 +4,7 @@ Changes inside objects are only reported (`in_place.py`).
 """
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -111,6 +111,11 @@ class UndoStore:
         if changes is None:
             raise ConfigError("This was undone already, or the kernel no longer has the earlier objects.")
         return changes.undo()
+
+    def undo_all(self, tokens: Sequence[str]) -> str:
+        """Undo these calls in this order, except those that were undone before; raise `ConfigError` if all were."""
+        left = [token for token in tokens if token in self._calls]
+        return " ".join(self.undo(token)[0] for token in left or tokens)
 
 
 undo_store = UndoStore()
