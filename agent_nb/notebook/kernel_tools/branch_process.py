@@ -41,6 +41,9 @@ from agent_nb.notebook.values.secret_values import found_in
 from agent_nb.run.code_names import names_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
+with contextlib.suppress(ImportError):  # Windows
+    import fcntl
+
 LENGTH = struct.Struct("!I")
 """The length of a message, which precedes it."""
 NO_MESSAGES = "[A branch cannot send messages to the notebook: widgets do not work in it.]\n"
@@ -288,9 +291,19 @@ def _cut_connections(kept: int) -> None:
             is_cut = stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode) or link_of(number).startswith("anon_inode:")
             if number == 0 or (is_cut and number != kept):
                 os.dup2(nowhere, number, inheritable=number == 0)
+            elif stat.S_ISREG(mode):
+                _separate(number)
     os.close(nowhere)
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         _lead(number, stream)
+
+
+def _separate(number: int) -> None:
+    """Open a file again, so that its position is no longer that of the session; macOS has no way to do this."""
+    own = os.open(f"{DESCRIPTORS}/{number}", fcntl.fcntl(number, fcntl.F_GETFL))
+    os.lseek(own, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
+    os.dup2(own, number, inheritable=os.get_inheritable(number))
+    os.close(own)
 
 
 def link_of(number: int | str) -> str:

@@ -61,7 +61,9 @@ def test_the_calls_run_in_order_and_undo_puts_all_names_back(shell):
     assert shell.names["rows"] == [1, 2, 2]
 
 
-@pytest.mark.parametrize(("code", "restored"), [("count = 5", 1), ("count += 1", 1), ("rows.append(count)", 1)])
+@pytest.mark.parametrize(
+    ("code", "restored"), [("count = 5", 1), ("count += 1", 1), ("rows.append(count)", 1)]
+)
 def test_what_was_applied_twice_is_all_put_back(shell, code, restored):
     shell.run("rows = []; count = 1")
     run = ran(f"{code}\nnew = 0")

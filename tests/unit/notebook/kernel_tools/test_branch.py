@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import threading
+from pathlib import Path
 
 import psutil
 import pytest
@@ -80,6 +81,19 @@ async def test_signals_processes_open_files_and_random_numbers_are_as_in_the_ses
     except ToolError as error:
         result = str(error)
     assert text in result
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux opens a file again by its descriptor")
+async def test_reading_and_closing_an_open_file_in_a_branch_moves_nothing_in_the_session(
+    desk, shell, tmp_path
+):
+    path = tmp_path / "log.txt"
+    shell.run(f"log = open({str(path)!r}, 'w'); log.write('once')")
+    branch = Desk(await kernel_tools()[0].branches.open())
+    await branch.run("opened.read(); log.close()")
+    branch.branch.end()
+    shell.run("log.close(); start = opened.read(20)")
+    assert (path.read_text(), shell.names["start"]) == ("once", Path(__file__).read_text()[:20])
 
 
 async def test_what_the_code_does_stays_in_the_branch_and_the_next_call_finds_it(desk, shell):
