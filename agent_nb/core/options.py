@@ -55,7 +55,7 @@ class Option(NamedTuple):
         return value
 
     def takes(self, word: str) -> bool:
-        """Whether the word after an option with an optional value is its value: `--replay hero` names a run."""
+        """Whether the word after an option with an optional value is that value. In `--replay hero`, it is the run's name."""
         return word in self.choices or "/" in word or word.strip("\"'").endswith(".jsonl")
 
 

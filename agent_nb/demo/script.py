@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.text import fenced, listed
+from agent_nb._base.text import fenced, listed, plural
 from agent_nb.core.messages import Text, Thinking, ToolSpec
 from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, PAGE_WORDS, Brief, read_brief, shortened
 from agent_nb.demo.changes import plan_changes
@@ -216,16 +216,12 @@ def _quoted(talk: Conversation) -> str:
 
 
 def _images(talk: Conversation) -> str:
-    return f"You gave me {_counted(len(talk.images), 'image')}."
+    return f"You gave me {plural(len(talk.images), 'image')}."
 
 
 def _documents(talk: Conversation) -> list[str]:
     names = listed([f"`{item.name}` ({human_size(len(item.data))})" for item in talk.documents])
     return [f"I got {names}. A real model would read it."] if names else []
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count > 1 else ''}"
 
 
 def is_question(prompt: str) -> bool:
@@ -252,7 +248,7 @@ def _fix_answer(prompt: str) -> str:
     names = ", ".join(f"`{name}`" for name in _VARIABLE.findall(context))
     values = f"the values of {names}" if names else "no values, because it names no variables that hold data"
     ability = "corrects misspelt names, and this error is another" if is_error else "explains no code"
-    cell, error = (_counted(parts[name].count("\n") + 1, "line") for name in ("cell", "error"))
+    cell, error = (plural(parts[name].count("\n") + 1, "line") for name in ("cell", "error"))
     return (
         f"This is the offline demo model, a script that {ability}. A real model would get the cell ({cell}),"
         f" the {'error' if is_error else 'output'} ({error}) and {values}.\n\n{CONNECT}\n"

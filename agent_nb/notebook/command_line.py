@@ -41,7 +41,7 @@ async def _replay(file: str, pace: float) -> None:
     view = TerminalView(handle)
     view.start("")
     run = await handle
-    if run.variants:  # not printed while they streamed, all at once
+    if run.variants:  # variants stream all at once, so their texts are not printed while they arrive
         view.warn(run.text)
     view.warn(f"{ENDINGS[run.reason].words} in {run.seconds:.1f} s when it was recorded.")
 

@@ -65,8 +65,8 @@ def line_options(settings: Json) -> Options:
 def repeats(settings: Json, *, is_own: bool) -> tuple[Repeat, ...]:
     """The options for a cell that continues the run, from the run's own cell.
 
-    A loaded or replayed run may be someone else's: its options are repeated only if they are plain words, and those
-    that grant something, and its model, have to be ticked. For the user's own run, the page adds the model.
+    The options of a loaded or replayed run, which may be someone else's, are repeated only if they are plain words, and
+    the user has to tick its model and what grants something. For the user's own run, the page adds the model.
     """
     if not settings.get("line"):
         return ()

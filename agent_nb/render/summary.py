@@ -79,24 +79,19 @@ def trouble(run: FinishedRun) -> list[str]:
 
 def unsupported_note(run: FinishedRun) -> list[str]:
     """Return a list with a footnote on numbers in the answer that no code computed, or an empty list."""
-    numbers = run.unsupported
+    if not (numbers := run.unsupported):
+        return []
     suffix = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
-    return (
-        [f"Not computed by any code in this run: {', '.join(numbers[:MOST_NUMBERS])}{suffix}"]
-        if numbers
-        else []
-    )
+    return [f"Not computed by any code in this run: {', '.join(numbers[:MOST_NUMBERS])}{suffix}"]
 
 
 def uncomputed_note(run: FinishedRun) -> str:
     """Return the line above an answer with unsupported numbers if no code ran and no file changed; empty otherwise."""
-    changes = run.events.of(ev.TurnStarted, ev.FileChanged)
-    own_changes = dropwhile(
-        lambda event: isinstance(event, ev.FileChanged), changes
-    )  # without the initial files
-    if run.ran_code or any(isinstance(event, ev.FileChanged) for event in own_changes):
-        return ""
-    return NOT_COMPUTED if run.unsupported else ""
+    events = [type(event) for event in run.events.of(ev.TurnStarted, ev.FileChanged)]
+    has_changed = ev.FileChanged in dropwhile(
+        lambda kind: kind is ev.FileChanged, events
+    )  # not the initial files
+    return NOT_COMPUTED if run.unsupported and not run.ran_code and not has_changed else ""
 
 
 def replay_source(run: FinishedRun) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.constants import ACP, DEMO, STACKS
+from agent_nb._base.text import plural
 from agent_nb.core.errors import SavedRunError
 from agent_nb.core.options import APPROVE, OPTIONS
 from agent_nb.notebook.session import Session
@@ -165,8 +166,7 @@ def _is_image(value: Any) -> bool:
 def _kind(value: Any) -> str:
     if not _is_run(value):
         return type(value).__name__
-    count = len(value.files)
-    return f"Run, {value.model.removesuffix(':')}, {count} file{'' if count == 1 else 's'}"
+    return f"Run, {value.model.removesuffix(':')}, {plural(len(value.files), 'file')}"
 
 
 def brief(text: str) -> str:

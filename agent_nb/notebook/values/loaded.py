@@ -71,7 +71,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _mentioned(prompt: str, shell: Any) -> Iterator[str]:
-    """The tables that a prompt mentions by name; other variables only in backticks, because names may be words."""
+    """The tables that a prompt names, and other variables that it names in backticks: names may be ordinary words."""
     data = user_data(shell)
     for word in _WORD.findall(prompt):
         name = word.removeprefix("`")
@@ -99,7 +99,7 @@ def _describe(path: str, namespace: Any, allowed_names: frozenset[str] | None) -
 
 
 def _named_values(path: str, namespace: Any, prompt: str) -> str:
-    """A line that says which columns have the entries named in the prompt: else, small models do not filter by them."""
+    """A line with the columns of the entries named in the prompt: without it, small models do not filter by them."""
     value, _ = lookup_masked(path, namespace)
 
     def is_named(entry: Any) -> bool:
