@@ -55,7 +55,7 @@ class Option(NamedTuple):
         return value
 
     def takes(self, word: str) -> bool:
-        """Whether the word after an option with an optional value is that value. In `--replay hero`, it is the run's name."""
+        """Whether the word after this option is its optional value. In `--replay hero`, it is the name of the run."""
         return word in self.choices or "/" in word or word.strip("\"'").endswith(".jsonl")
 
 
