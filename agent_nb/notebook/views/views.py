@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # it loads what only the widget needs
     from agent_nb.notebook.views.light_view import LightForm
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
-"""Sets the variables to a variant (from 1); returns it and the name of its files variable, or None if others are running."""
+"""Sets the variables to a variant (from 1); returns it and the name of its files, or None if others are running."""
 CLEAR_LINE = "\r\x1b[2K"
 DIM, RESET = "\x1b[2m", "\x1b[0m"
 _COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
