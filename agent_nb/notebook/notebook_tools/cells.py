@@ -17,13 +17,13 @@ from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image
 from agent_nb.files.cell_changes import CellType
 from agent_nb.images.convert import to_image
-from agent_nb.notebook.values.cells import COLOUR, mask_named
-from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, Description, joined, limited
+from agent_nb.notebook.values.cells import COLOUR, mask_named, masked_beginning
+from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, Description, joined
 from agent_nb.render.outputs import text_of
 
 MOST_LISTED = 500
 MOST_TEXT = 40_000
-"""Characters of all cells that one call describes; the first cell is always described."""
+"""Characters of all cells that one call describes. The first cell is always described, its outputs up to that."""
 MOST_FIGURES = 10
 FIRST_LINE = 80
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -145,12 +145,20 @@ def _name(cell: CellContent) -> str:
 def _describe_cell(cell: CellContent, secrets: Collection[str], most_figures: int) -> Description:
     edited = "edited since it ran" if cell.is_edited else ""
     facts = ", ".join(filter(None, (f"id {cell.id}" if cell.id else "no id", cell.kind, _runs(cell), edited)))
-    source = fenced(_masked(cell.source, TEXT_LIMIT, secrets), _LANGUAGES.get(cell.kind, ""))
+    source = fenced(masked_beginning(cell.source, TEXT_LIMIT, secrets), _LANGUAGES.get(cell.kind, ""))
     lines = [f"Cell {cell.number} ({facts}){' (cut)' if cell.is_cut else ''}:", source]
     is_shortened = cell.is_cut or len(cell.source) > TEXT_LIMIT
-    for title, text, _ in map(_read_output, cell.outputs):
+    length = len(source)
+    for index, (title, text, _) in enumerate(map(_read_output, cell.outputs)):
+        if length > MOST_TEXT:
+            lines.append(
+                f"(Not read, because the text would be too long: {len(cell.outputs) - index:,} more outputs.)"
+            )
+            is_shortened = True
+            break
         if text.strip():
-            lines += [f"{title}:", fenced(_masked(COLOUR.sub("", text), CELL_LIMIT, secrets))]
+            lines += [f"{title}:", fenced(masked_beginning(COLOUR.sub("", text), CELL_LIMIT, secrets))]
+            length += len(lines[-1])
         is_shortened |= len(text) > CELL_LIMIT
     figures = describe_figures(cell, most_figures)
     text = "\n".join(filter(None, (*lines, figures.text)))
@@ -170,12 +178,6 @@ def _images(cell: CellContent, figures: Sequence[str]) -> Iterator[Image]:
         name = f"cell {cell.number}" + (f", figure {number}" if len(figures) > 1 else "")
         with contextlib.suppress(ConfigError):  # not an image
             yield to_image(f"data:image/png;base64,{''.join(figure.split())}", name)
-
-
-def _masked(text: str, most: int, secrets: Collection[str]) -> str:
-    """The beginning of a text, masked before it is cut. Of a very long text, only the beginning is masked."""
-    masked = limited(mask_named(text[: 5 * most], secrets), most)
-    return masked if len(text) <= 5 * most else f"{masked[:most]}\n… ({len(text) - most:,} more characters)"
 
 
 def _read_output(output: Json) -> tuple[str, str, str | None]:

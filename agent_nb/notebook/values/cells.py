@@ -28,13 +28,13 @@ def recent_cells(shell: Any, values: Collection[str]) -> Iterator[str]:
     sources = shell.history_manager.input_hist_raw
     failures = getattr(shell.history_manager, "exceptions", {})  # IPython 7 does not store them
     for number in range(len(sources) - 2, 0, -1):
-        output = mask_named("\n".join(text_outputs(shell, number)), values)
-        source = mask_named(sources[number], values)
-        traceback = failures.get(number, {}).get("traceback", ())
-        error = mask_named(COLOUR.sub("", "\n".join(traceback)), values)
-        block = f"Cell {number}:\n{fenced(limited(source, CELL_LIMIT), 'python')}"
+        output = "\n".join(text_outputs(shell, number))
+        error = COLOUR.sub("", "\n".join(failures.get(number, {}).get("traceback", ())))
+        block = f"Cell {number}:\n{fenced(masked_beginning(sources[number], CELL_LIMIT, values), 'python')}"
         for title, text in (("Output", output), ("Error", error)):
-            block += f"\n{title}:\n{fenced(limited(text, CELL_LIMIT))}" if text.strip() else ""
+            block += (
+                f"\n{title}:\n{fenced(masked_beginning(text, CELL_LIMIT, values))}" if text.strip() else ""
+            )
         yield block
 
 
@@ -55,6 +55,12 @@ def _masked_value(number: int, value: Any) -> str:
         return "" if Masks().over(value) is value else describe(f"Out[{number}]", value).text
     except Exception:  # the value's own code
         return MASK
+
+
+def masked_beginning(text: str, most: int, values: Collection[str]) -> str:
+    """The beginning of a text, masked before it is cut. Of a very long text, only the beginning is masked."""
+    masked = limited(mask_named(text[: 5 * most], values), most)
+    return masked if len(text) <= 5 * most else f"{masked[:most]}\n… ({len(text) - most:,} more characters)"
 
 
 def mask_named(text: str, values: Collection[str]) -> str:

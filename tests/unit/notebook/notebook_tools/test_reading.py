@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from agent_nb.notebook.notebook_tools import open_notebook as asking
-from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES, read_notebook_cells
+from agent_nb.notebook.notebook_tools.cells import (
+    MOST_FIGURES,
+    MOST_TEXT,
+    describe_cells,
+    read_notebook_cells,
+)
 from tests.unit.notebook.notebook_tools.conftest import code, figure
 
 
@@ -54,6 +59,15 @@ async def test_a_long_notebook_is_bounded_and_the_text_says_where(page):
     outline = await page.result("list_cells")
     assert outline.text.startswith("305 cells:")
     assert "[300] c299 code" in outline.text
+
+
+def test_a_cell_with_many_outputs_is_bounded_and_the_text_says_so():
+    lines = [{"output_type": "stream", "text": "x" * 100}] * 20_000
+    (cell,) = read_notebook_cells([code("loud", "print()", *lines)])
+    described = describe_cells([cell], [])
+    assert len(described.text) < 2 * MOST_TEXT
+    assert "more outputs.)" in described.text
+    assert described.shortened == ("cell 1 of the notebook",)
 
 
 async def test_the_secrets_of_variables_are_masked(page, secret):
