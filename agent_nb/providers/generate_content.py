@@ -280,14 +280,20 @@ def _effort(settings: Settings) -> Json:
 
 def _messages(messages: Sequence[Message], family: Family) -> list[Json]:
     contents: list[Json] = []
+    call_ids: set[str | None] = set()
     result_images: list[Json] = []
     for message in fit_calls(messages, CALL_ID, unique=False):
         if message.role == "assistant":
             role, parts = "model", _assistant(message, family.signed_calls)
+            call_ids |= {part["function_call"].get("id") for part in parts if "function_call" in part}
         else:
             role, parts = "user", _BLOCKS.of_user(message)
         if message.role == "tool":
-            result_images += [] if family.image_results else _take_images(parts)
+            results = [part["function_response"] for part in parts if "function_response" in part]
+            for result in results:
+                if result["id"] not in call_ids:  # ours: the call came without one
+                    del result["id"]
+            result_images += [] if family.image_results else _take_images(results)
         else:
             contents += _user_content(result_images)
             result_images = []
@@ -305,9 +311,9 @@ def _messages(messages: Sequence[Message], family: Family) -> list[Json]:
 def _take_images(results: list[Json]) -> list[Json]:
     """Remove the images from results and return them, with their names, for a content of their own."""
     taken: list[Json] = []
-    for part in results:
-        if images := part["function_response"].pop("parts", None):
-            taken += [_text(f"The images of {part['function_response']['name']}:"), *images]
+    for result in results:
+        if images := result.pop("parts", None):
+            taken += [_text(f"The images of {result['name']}:"), *images]
     return taken
 
 

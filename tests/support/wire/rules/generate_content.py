@@ -225,6 +225,24 @@ def _count(asked: Asked) -> Iterator[Fault]:
 
 
 @RULES(
+    "ge-response-id",
+    "google-genai, FunctionResponse.id; not verified that it is refused",
+    _example(
+        _content("model", _UNSIGNED),
+        _content("user", {"functionResponse": {**_RESPONSE["functionResponse"], "id": "call_0"}}),
+        model="gemini-2.5-flash",
+    ),
+)
+def _response_id(asked: Asked) -> Iterator[Fault]:
+    ids: set[str | None] = set()
+    for index, content in contents(asked):
+        ids |= {field(part, "functionCall").get("id") for part in _parts_with(content, "functionCall")}
+        for part in _parts_with(content, "functionResponse"):
+            if (response_id := field(part, "functionResponse").get("id")) not in {*ids, None}:
+                yield f"* GenerateContentRequest.contents[{index}]: no function call has the id {response_id!r}.\n"
+
+
+@RULES(
     "ge-image-results",
     "maximhq/bifrost#4202; google-gemini/gemini-cli#16137; the words may differ",
     _example(
