@@ -51,8 +51,8 @@ def known(form: str, names: Iterable[str] = tuple(ISSUED)) -> dict[str, str]:
     return {f"{form}-{name}": start + ISSUED[name].format(f"https://{form}-{name}.example") for name in names}
 
 
-def random_pages(form: str, count: int) -> dict[str, str]:
-    hosts = (f"{form}-{seed}" for seed in range(count))
+def random_pages(form: str) -> dict[str, str]:
+    hosts = (f"{form}-{seed}" for seed in range(200))
     return {host: generated(seed, f"https://{host}.example") for seed, host in enumerate(hosts)}
 
 
@@ -148,12 +148,12 @@ def test_a_frame_that_was_blocked_is_listed(stage: Stage):
 @pytest.mark.trust
 def test_generated_pages_do_not_connect(stage: Stage, connections: Connections):
     """200 pages, in each form; without our frame more than half of them connect."""
-    framed(stage, [f'srcdoc="{html.escape(page)}"' for page in random_pages("any", 200).values()])
+    framed(stage, [f'srcdoc="{html.escape(page)}"' for page in random_pages("any").values()])
     assert len(heard(connections, "any")) > 100
-    framed(stage, [frame_attributes(page) for page in random_pages("kept", 200).values()])
+    framed(stage, [frame_attributes(page) for page in random_pages("kept").values()])
     assert heard(connections, "kept") == set()
-    framed(stage, [still_frame_attributes(page) for page in random_pages("drawn", 200).values()])
+    framed(stage, [still_frame_attributes(page) for page in random_pages("drawn").values()])
     assert heard(connections, "drawn") == set()
-    for page in random_pages("run", 200).values():
+    for page in random_pages("run").values():
         played(stage, page)
     assert heard(connections, "run") == set()

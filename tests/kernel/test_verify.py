@@ -34,9 +34,9 @@ def ran(kernel, server, *codes: str) -> None:
     assert cell.status == "ok", cell.errors
 
 
-def verified(kernel, name: str = "ran", **options) -> dict[str, str]:
+def verified(kernel, **options) -> dict[str, str]:
     """The rows of the table: what, and the result."""
-    cell = kernel.run(f"%agent cells {name} --verify", **options)
+    cell = kernel.run("%agent cells ran --verify", **options)
     assert cell.status == "ok", cell.errors
     lines = cell.displays[-1]["text/plain"].splitlines()[1:-1]
     return {what.strip(): result.strip() for what, _, result in (line.partition("  ") for line in lines)}

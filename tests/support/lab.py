@@ -119,7 +119,6 @@ class Lab(NamedTuple):
 def start_lab(
     root: Path,
     *,
-    theme: Theme = "light",
     environment: dict[str, str] | None = None,
     disabled: Sequence[str] = (),
 ) -> Iterator[Lab]:
@@ -152,7 +151,7 @@ def start_lab(
         )
     lab = Lab(f"http://127.0.0.1:{port}", token, process, root, home)
     try:
-        lab.set_theme(theme)
+        lab.set_theme("light")
         _wait_until_ready(lab, log)
         yield lab
     finally:

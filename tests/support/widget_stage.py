@@ -128,8 +128,8 @@ def event(kind: str, **fields: Any) -> dict[str, Any]:
     return {"type": kind, "run_id": "r", "variant": 0, "at": 0.0, **fields}
 
 
-def wrote(path: str, text: str, media_type: str = "text/html", *, call: str = "") -> list[dict[str, Any]]:
-    call_id = call or f"call {path}"
+def wrote(path: str, text: str, media_type: str = "text/html") -> list[dict[str, Any]]:
+    call_id = f"call {path}"
     size, lines = len(text.encode()), text.count("\n") + 1
     change = {"version": 1, "action": "created", "size": size, "first_line": 1, "added": lines, "removed": 0}
     return [

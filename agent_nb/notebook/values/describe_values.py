@@ -173,7 +173,7 @@ def finished_run(name: str, value: Any) -> Any:
 
 def _describe_files(name: str, files: Files) -> Description:
     masks = Masks()
-    description, note = _summarize_files(masks.over(files), TEXT_LIMIT)
+    description, note = _summarize_files(masks.over(files))
     text = mask(description)
     keys = [f"a key in `{name}`"] if text != description else []
     return Description(
@@ -183,14 +183,14 @@ def _describe_files(name: str, files: Files) -> Description:
     )
 
 
-def _summarize_files(files: Mapping[str, str | bytes], limit: int) -> tuple[str, str]:
+def _summarize_files(files: Mapping[str, str | bytes]) -> tuple[str, str]:
     """The text for the model, and a note on what it includes; empty if it includes all text files."""
     texts = {path: content for path, content in files.items() if isinstance(content, str)}
     page = entry_of(texts)
     included, note = texts, ""
-    if _length(included) > limit:
+    if _length(included) > TEXT_LIMIT:
         included, note = {path: texts[path] for path in (page,) if path}, "its page and a list of its files"
-    if _length(included) > limit or (note and not included):
+    if _length(included) > TEXT_LIMIT or (note and not included):
         included, note = {}, "a list of its files"
     listing = "\n".join(f"- `{path}`, {_size(content)}" for path, content in files.items())
     blocks = [f"`{path}`:\n{fenced(text, PurePosixPath(path).suffix[1:])}" for path, text in included.items()]

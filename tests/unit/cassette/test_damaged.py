@@ -59,9 +59,9 @@ def without(tape: Path, kind: str) -> str:
     return "\n".join(line for line in lines_of(tape) if f'"type":"{kind}"' not in line)
 
 
-def swapped(tape: Path, place: int) -> str:
+def swapped(tape: Path) -> str:
     lines = lines_of(tape)
-    lines[place : place + 2] = lines[place + 1], lines[place]
+    lines[4:6] = lines[5], lines[4]
     return "\n".join(lines)
 
 
@@ -104,7 +104,7 @@ CASES = {
     "no end": (lambda tape: without(tape, "run_finished"), "the run has no end"),
     "bad JSON": (lambda tape: "\n".join([*lines_of(tape)[:6], "{oops", *lines_of(tape)[6:]]), "at line 7: it is not"),
     "a line too few": (lambda tape: without(tape, "turn_finished"), "is expected here, not"),
-    "lines swapped": (lambda tape: swapped(tape, 4), "is expected here, not"),
+    "lines swapped": (swapped, "is expected here, not"),
     "two files merged": (lambda tape: tape.read_text() * 2, "an event is outside of a run"),
     "two starts": (to("turn_started", type="run_started", prompt="", model=""), "inside another"),
     "no start": (lambda tape: "\n".join([lines_of(tape)[0], *lines_of(tape)[2:]]), "outside of a run"),

@@ -351,14 +351,13 @@ def save(*sources: str):
     )
 
 
-async def run_saving(*turns, answer=YES, approve="ask", tape=None) -> Run:
+async def run_saving(*turns, answer=YES, approve="ask") -> Run:
     async def ask(request: ApprovalRequested) -> Answer:
         await asyncio.sleep(0)
         return answer
 
     with ScriptedProvider([*map(list, turns), [text("ok")]]) as provider:
-        agent = Agent(provider, approve=approve)
-        handle = (agent.recording(tape) if tape else agent).start("go", images=[Image(png())])
+        handle = Agent(provider, approve=approve).start("go", images=[Image(png())])
         if answer is not None:
             handle.approve_with(ask)
         return await handle

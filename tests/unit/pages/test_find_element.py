@@ -1,6 +1,6 @@
 """Elements of a run's page as values."""
 
-import sys
+from functools import partial
 
 import pytest
 
@@ -9,6 +9,7 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.pages.find_element import HTML_LIMIT, MOST_TAGS
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from tests.support.scripts import run_script, write
+from tests.support.work import lines_run
 
 PAGE = """<!doctype html>
 <title>Bakery</title>
@@ -82,25 +83,11 @@ async def test_what_is_not_there_is_refused(run, arguments, error):
     assert error in str(caught.value)
 
 
-def lines_to_find(run, page, selector):
-    """How many lines of Python run until the element is found, or refused."""
-    count = 0
-
-    def trace(frame, event, argument):
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    hostile = run.with_files({"index.html": page})
-    before = sys.gettrace()
-    sys.settrace(trace)
+def find_or_be_refused(run, selector):
     try:
-        hostile.element(selector)
+        run.element(selector)
     except ConfigError as error:
         assert "nested too deeply" in str(error)  # noqa: PT017 - the work before it counts, too
-    finally:
-        sys.settrace(before)
-    return count
 
 
 @pytest.mark.parametrize(
@@ -116,7 +103,8 @@ def lines_to_find(run, page, selector):
 )
 async def test_a_page_that_is_twice_as_long_takes_twice_the_work(run, page, selector):
     run.element("h1", "about.html")  # imports the parser
-    once, twice = (lines_to_find(run, page(size), selector) for size in (300, 600))
+    pages = (run.with_files({"index.html": page(size)}) for size in (300, 600))
+    once, twice = (lines_run(partial(find_or_be_refused, hostile, selector)) for hostile in pages)
     assert twice < 2.4 * once
 
 

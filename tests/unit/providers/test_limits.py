@@ -29,8 +29,8 @@ def anthropic_error(kind: str, message: str, error_code: str = "") -> dict[str, 
     return {"type": "error", "error": {"type": kind, "message": message, **details}}
 
 
-def google_error(*details: dict[str, Any], message: str = QUOTA_TEXT) -> dict[str, Any]:
-    error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": message, "details": list(details)}
+def google_error(*details: dict[str, Any]) -> dict[str, Any]:
+    error = {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": QUOTA_TEXT, "details": list(details)}
     return {"error": error}
 
 

@@ -2,8 +2,8 @@
 
 import json
 import re
-import sys
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -16,6 +16,7 @@ from tests.support.wire import Call, Fault, Raw, Reply, Say, Think, WireServer, 
 from tests.support.wire.cases import CASE, CASES, Case, collect, turn_of
 from tests.support.wire.dialects import DIALECTS
 from tests.support.wire.framing import sse
+from tests.support.work import lines_run
 
 STREAM = (
     ": welcome\n\n"
@@ -108,28 +109,14 @@ def test_a_name_that_is_not_utf8_is_refused():
         read(b"event: \xff\ndata: a\n\n")
 
 
-def _lines_run(data: bytes, size: int) -> int:
-    """How many lines of Python the reader runs: a count of work that no clock blurs."""
-    count = 0
-
-    def trace(frame, event, argument):
-        nonlocal count
-        count += event == "line"
-        return trace
-
-    reader = SseReader()
-    sys.settrace(trace)
-    try:
-        for start in range(0, len(data), size):
-            reader.feed(data[start : start + size])
-    finally:
-        sys.settrace(None)
-    return count
-
-
 def test_work_grows_with_the_bytes():
-    small, large = (b"data: " + b"x" * length + b"\n\n" for length in (2_000, 20_000))
-    assert _lines_run(large, 7) < 11 * _lines_run(small, 7)
+    def read_in_pieces(length: int) -> None:
+        reader, data = SseReader(), b"data: " + b"x" * length + b"\n\n"
+        for start in range(0, len(data), 7):
+            reader.feed(data[start : start + 7])
+
+    small, large = (lines_run(partial(read_in_pieces, length)) for length in (2_000, 20_000))
+    assert large < 11 * small
 
 
 def test_a_long_event_is_joined_once():

@@ -124,9 +124,9 @@ _ENABLED = {"type": "enabled", "budget_tokens": 1024}
 _HELLO = example().body
 
 
-def _after(answer: Reply, *sent: Json, model: str = "claude-opus-5-5", **changes: Any) -> Asked:
+def _after(answer: Reply, *sent: Json, **changes: Any) -> Asked:
     """A request after one that was answered."""
-    return example(*sent, earlier=(Exchange(_HELLO, answer),), model=model, **changes)
+    return example(*sent, earlier=(Exchange(_HELLO, answer),), model="claude-opus-5-5", **changes)
 
 
 RULES("an-enabled", f"{DOCS}api/errors; {_TROUBLE}", example(thinking=_ENABLED), models=FROM_4_7)(
