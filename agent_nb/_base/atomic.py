@@ -167,7 +167,7 @@ def write_own(path: str | os.PathLike[str], data: bytes, *, overwrite: bool, sha
     """Write a file at the user's path; raises `FileExistsError` instead of replacing a file not written by a run."""
     home, target = Path.cwd(), Path(path)
     if not overwrite and not_ours({target: data}, home) and (target.is_file() or target.is_symlink()):
-        why = "Its content was not written by a run: pass `overwrite=True` to replace it"
+        why = "Its content was not written by a run: delete it, or pass `overwrite=True` in Python"
         raise FileExistsError(errno.EEXIST, why, str(path))
     write_atomically(target, data, within=folder_of(path, home), shared=shared)
     note_written([data], home)

@@ -45,16 +45,20 @@ class ReplayProvider(Provider):
 
     offline = True
 
-    def __init__(self, run: Run, path: str, *, pace: float = 0.0, variant: int = 0) -> None:
-        self.run, self.path, self.pace = run, path, check_pace(pace)
+    def __init__(
+        self, run: Run, path: str, *, pace: float = 0.0, variant: int = 0, any_request: bool = False
+    ) -> None:
+        self.run, self.path, self.pace, self._any_request = run, path, check_pace(pace), any_request
         self.recorded = (run.variants or (run,))[variant]
         self.request: Json = run.fingerprint.get("yours") or {"prompt": run.prompt, "model": run.model}
         self.name = self.recorded.model
 
     @property
     def variants(self) -> "list[ReplayProvider]":
-        count = len(self.run.variants) or 1
-        return [ReplayProvider(self.run, self.path, pace=self.pace, variant=i) for i in range(count)]
+        return [
+            ReplayProvider(self.run, self.path, pace=self.pace, variant=i, any_request=self._any_request)
+            for i in range(len(self.run.variants) or 1)
+        ]
 
     def prepare(self, prepared: Prepared) -> Prepared:
         """The request with the recording's settings and system text, without middleware."""
@@ -67,6 +71,8 @@ class ReplayProvider(Provider):
 
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         """Short descriptions of how a request differs from the recorded one; empty if it can be replayed."""
+        if self._any_request:
+            return []
         now = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
         question = conversation_after(self.recorded, 1)[0][-1:]
         images = [part for message in question for part in message.parts if isinstance(part, Attachment)]

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -32,11 +33,11 @@ def replay(arguments: argparse.Namespace) -> None:
 
 async def _replay(file: str, pace: float) -> None:
     from agent_nb.agent import Agent
-    from agent_nb.cassette.player import replay
+    from agent_nb.cassette.player import ReplayProvider, read_cassette
     from agent_nb.core.events import ENDINGS
     from agent_nb.notebook.views.views import TerminalView
 
-    provider = replay(file, pace=pace)
+    provider = ReplayProvider(read_cassette(file), file, pace=pace, any_request=True)
     handle = Agent(provider).start_variants(provider.run.prompt)
     view = TerminalView(handle)
     view.start("")
@@ -124,6 +125,10 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
+    if sys.stdout is None:  # it is closed
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a file on Windows has no check mark
     arguments = make_parser().parse_args(argv)
     try:
         arguments.run(arguments)

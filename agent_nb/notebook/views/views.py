@@ -1,5 +1,6 @@
 """The views of a run: live in the page, once at the end if nobody is watching, as plain text, or in a terminal."""
 
+import contextlib
 import os
 import re
 import shutil
@@ -87,7 +88,7 @@ class TerminalView(View):
 
     def start(self, note: str) -> None:
         super().start(note)
-        self._handle.subscribe(self._on_event)
+        self._handle.subscribe(self._print)
 
     def warn(self, text: str) -> None:
         self._line(text)
@@ -112,6 +113,10 @@ class TerminalView(View):
         self._line(f"{how}. {ready_line(run, files_name).replace('`', '')}")
         if run.html:
             self._line(f"{run.name}.open() shows the page in your browser.")
+
+    def _print(self, event: Event) -> None:
+        with contextlib.suppress(BrokenPipeError):  # the reader, such as `head`, has seen enough
+            self._on_event(event)
 
     def _on_event(self, event: Event) -> None:
         variant = event.variant

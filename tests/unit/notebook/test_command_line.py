@@ -1,6 +1,7 @@
 """`python -m agent_nb`: exit codes, one sentence instead of a traceback, and no code without a yes."""
 
 import io
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,12 @@ def test_show_replay_and_models_print_text(capsys: pytest.CaptureFixture[str]) -
         printed = capsys.readouterr().out
         assert expected in printed
         assert "\x1b" not in printed
+
+
+@pytest.mark.parametrize("path", sorted(CASSETTES.glob("*.run.jsonl")), ids=lambda path: path.stem)
+def test_every_run_can_be_replayed(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also one with tools, images, an answer with a type or a conversation before it."""
+    assert main(["replay", str(path), "--pace", "0"]) == 0, capsys.readouterr().err
 
 
 @pytest.mark.parametrize("suffix", ["html", "md", "txt"])
@@ -91,7 +98,17 @@ def test_escape_sequences_of_a_file_do_not_reach_the_terminal(
         assert "\x07" not in printed
 
 
-def test_the_module_runs_and_a_closed_pipe_is_no_error() -> None:
-    command = f"{sys.executable} -m agent_nb show {NEEDS_DATA} | head -n 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize(
+    ("words", "pipe"),
+    [
+        (f"show {NEEDS_DATA}", "| head -n 1"),
+        (f"replay --pace 0 {NEEDS_DATA}", "| true"),
+        (f"show {NEEDS_DATA}", ">&-"),
+        (f"show {NEEDS_DATA}", "| cat"),
+    ],
+)
+def test_the_module_runs_and_a_closed_or_narrow_output_is_no_error(words: str, pipe: str) -> None:
+    command = f"{sys.executable} -m agent_nb {words} {pipe}; exit ${{PIPESTATUS[0]}}"
+    narrow = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(["bash", "-c", command], env=narrow, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
