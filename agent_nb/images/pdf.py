@@ -23,6 +23,8 @@ from agent_nb.images.download import MAX_BYTES
 
 TEXT_LIMIT = 200_000
 """Characters of a PDF's text after which its other pages are left out: about a hundred pages."""
+MOST_PAGES = 1_000
+"""Pages that are read for the text: pages without any would never reach the limit above."""
 _SIGNATURE = b"%PDF-"
 _ENCRYPTED = re.compile(rb"/Encrypt\s*(?:<<|\d+\s+\d+\s+R)")
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
@@ -119,7 +121,7 @@ def _extracted(document: Document) -> tuple[str, int]:
     text, number = "", 0
     try:
         pages = pypdf.PdfReader(io.BytesIO(document.data)).pages
-        while number < len(pages) and len(text) < TEXT_LIMIT:
+        while number < min(len(pages), MOST_PAGES) and len(text) < TEXT_LIMIT:
             text += f"{pages[number].extract_text()}\n\n"
             number += 1
         return whole_text(text).strip(), len(pages) - number

@@ -103,6 +103,14 @@ def test_without_text_there_is_a_remedy(file, says):
 
 def test_without_pypdf_there_is_a_command(monkeypatch):
     monkeypatch.setattr(sys, "path", [])
-    monkeypatch.delitem(sys.modules, "pypdf", raising=False)
+    monkeypatch.delitem(sys.modules, "pypdf")
     with pytest.raises(InstallError, match=r'%pip install "agent-nb\[pdf\]"'):
         document_text(Document(PAPER + b"\n", "paper.pdf"))
+
+
+def test_the_text_of_a_long_pdf_ends_after_so_many_pages(monkeypatch):
+    pytest.importorskip("pypdf")
+    monkeypatch.setattr(pdf, "MOST_PAGES", 2)
+    text = document_text(Document(pdf_of("One", "Two", "Three"), "paper.pdf"))
+    assert "Two" in text
+    assert text.endswith("… (1 more pages)\n```")
