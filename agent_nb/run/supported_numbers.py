@@ -49,6 +49,7 @@ _SCALE = re.compile(
 )
 _DTYPE = re.compile(r"^(?:name: [^\n]*, )?dtype: \w+$|\b(?:u?int|float|datetime|timedelta)\d+\b", re.I | re.M)
 """The last line of a printed pandas Series, and names of types."""
+_BELOW = re.compile(r"\bp(?:[- ]value)?\s?[<≤]\s?\Z", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[\d.]+")
 _MARK = re.compile(r"\D")
@@ -213,15 +214,21 @@ def _segments(markdown: str) -> Iterator[str]:
 
 
 def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[Interval]]]:
-    """The numbers of a match: one, or several separated by commas. Parts of words and small counts are ignored."""
+    """The numbers of a match: one, or several separated by commas. Parts of words and small counts are ignored.
+
+    `5%` and `3 million` are no counts. `p < 0.001` is supported by any value from 0 to 0.001.
+    """
     start, digits = match.start(), match["digits"] or ""
     if re.search(r"[A-Za-zÀ-ɏ_#]-?\Z", text[max(0, start - 2) : start]):
         return
     exponent = match["e"] or match["power"] or match["raised"]
-    if not digits or (digits.isdecimal() and not exponent and float(digits) <= 10):
+    is_count = digits.isdecimal() and not exponent and float(digits) <= 10
+    if not digits or (is_count and _scales(text, match.end()) == [1.0]):
         return
     signed = match["sign"] and (start == 0 or re.match(r"[\s(\[{=:|~<>≈,;/\"'“‘$€£¥]", text[start - 1]))
     if readings := _readings(match):
+        if _BELOW.search(text[max(0, start - 12) : start]):
+            readings += [(value / 2, value) for value, _ in readings]
         sign = -1 if signed else 1
         first = start if signed or not match["sign"] else start + 1
         yield first, match.end(), [(sign * value, unit) for value, unit in readings]
