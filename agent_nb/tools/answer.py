@@ -82,8 +82,13 @@ def answer_type(answer: Any, names: Mapping[str, Any] | None = None) -> AnswerTy
         compile_schema(result.tool().spec.schema)
     except RecursionError:
         raise ConfigError("The type of the answer contains itself, so it has no finite schema.") from None
-    except (TypeError, NameError, IndexError, ToolError) as error:
+    except ToolError:
+        raise ConfigError("The type of the answer is nested too deeply: use fewer levels.") from None
+    except TypeError as error:
         raise ConfigError(f"The answer {shortened(str(error), 300).rstrip('.')}.") from None
+    except Exception as error:  # the annotations of a class are the user's code
+        why = shortened(f"{type(error).__name__}: {error}".rstrip("."), 300)
+        raise ConfigError(f"The type of the answer cannot be read: {why}.") from None
     return result
 
 
@@ -116,6 +121,8 @@ def _resolve(tree: ast.expr, names: Mapping[str, Any]) -> Any:
             return _type(names[name], f"`{name}`")
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
             return typing.Union[_resolve(left, names), _resolve(right, names)]  # noqa: UP007 - from two values
+        case ast.Subscript(value=ast.Name(id="Optional"), slice=inner):
+            return typing.Optional[_resolve(inner, names)]  # noqa: UP045 - from a value
         case ast.Subscript(value=ast.Name(id="Literal"), slice=choices):
             try:
                 return Literal[ast.literal_eval(choices)]

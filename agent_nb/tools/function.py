@@ -227,7 +227,7 @@ def _generic(origin: Any, arguments: tuple[Any, ...]) -> Reader | None:
         return _union([reader(option) for option in arguments])
     if origin in _LISTS and (origin is not tuple or arguments[1:] == (Ellipsis,)):
         return _list(origin, reader(arguments[0]))
-    if origin in _DICTS and arguments[0] is str:
+    if origin in _DICTS and len(arguments) == 2 and arguments[0] is str:
         item = reader(arguments[1])
         schema = {"type": "object", "additionalProperties": item.schema}
         return Reader(schema, lambda value: {key: item.read(entry) for key, entry in value.items()})
@@ -258,7 +258,8 @@ def _pydantic(kind: Any) -> Reader:
     try:
         schema = kind.model_json_schema()
     except Exception as error:  # one class for each version of pydantic
-        raise TypeError(f"is annotated {kind.__name__}, which has no JSON schema: {error}") from None
+        why = str(error).partition("\n")[0]
+        raise TypeError(f"is annotated {kind.__name__}, which has no JSON schema: {why}") from None
     return Reader(_without_refs(schema, schema.get("$defs", {})), kind.model_validate)
 
 
@@ -313,6 +314,8 @@ def _union(options: list[Reader]) -> Reader:
 def _enum(values: typing.Iterable[Any]) -> Json:
     values = list(values)
     kinds = {type(value) for value in values}
+    if not values:
+        raise TypeError("has no choices: give at least one.")
     if not kinds <= {str, int, bool, float, type(None)}:
         raise TypeError("has choices that are not JSON values: use strings or numbers.")
     names = {str: "string", int: "integer", bool: "boolean", float: "number"}
@@ -425,7 +428,7 @@ def _read_signature(
     try:
         hints = typing.get_type_hints(_as_written(function), include_extras=True)
         parameters = inspect.signature(function).parameters.values()
-    except (NameError, ValueError, TypeError) as error:  # some built-in functions have no signature
+    except Exception as error:  # no signature, as of some built-in functions, or annotations that fail
         raise ConfigError(f"The signature of {name!r} cannot be read: {error}.") from None
     if unannotated is not None:
         hints = {parameter.name: unannotated for parameter in parameters} | hints

@@ -40,6 +40,16 @@ class Tree:
     branches: "list[Tree]"
 
 
+@dataclass
+class Misspelt:
+    fit: "pydantic.Nope"
+
+
+@dataclass
+class Unclosed:
+    fits: "list["  # noqa: F722
+
+
 class Colour(enum.Enum):
     RED = "red"
 
@@ -55,6 +65,7 @@ NAMES = {"Fit": Fit, "Place": Place, "Review": Review, "table": [1, 2], "Colour"
     ("kind", "value", "read"),
     [
         ("slope: float, p: float | None", {"slope": 1, "p": None}, {"slope": 1.0, "p": None}),
+        ("p: Optional[float]", {"p": None}, {"p": None}),
         ("places: list[Place], kind: Literal['a', 'b']",)
         + ({"places": [{"city": "Lyon"}], "kind": "a"},) * 2,
         ("float", 2, 2.0),
@@ -105,6 +116,11 @@ def test_a_value_is_read_as_its_type(kind, value, read):
         (Unsayable, "which has no JSON schema"),
         (Node, "Node, which contains itself"),
         (Tree, "The type of the answer contains itself"),
+        (Misspelt, "cannot be read: AttributeError: module 'pydantic' has no attribute 'Nope'."),
+        (Unclosed, "cannot be read: SyntaxError: Forward reference must be an expression"),
+        ("dict[str]", "The answer is annotated dict[str], which has no JSON schema"),
+        ("list[" * 150 + "int" + "]" * 150, "The type of the answer is nested too deeply"),
+        ("Literal[()]", "The answer has no choices"),
         (3, "3 is of type int, not a type"),
         (Fit(1), "is of type Fit, not a type"),
         ("", "cannot be read"),
@@ -120,3 +136,4 @@ def test_a_type_that_no_schema_can_say_is_a_sentence(kind, why):
         answer_type(kind, {**NAMES, "boom": boom})
     assert why in str(error.value)
     assert len(str(error.value)) < 400
+    assert "\n" not in str(error.value)

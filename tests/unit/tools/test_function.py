@@ -133,6 +133,8 @@ def test_annotated_words_win_over_docstring() -> None:
         ("x: 'dict[int, str]'", r"'x' of 'f' is annotated dict\[int, str\]"),
         ("x: 'tuple[int, str]'", "has no JSON schema"),
         ("x: 'Missing'", "signature of 'f' cannot be read: name 'Missing' is not defined"),
+        ("x: 'list['", "signature of 'f' cannot be read: Forward reference must be an expression"),
+        ("x: 'list.nope'", "signature of 'f' cannot be read: type object 'list' has no attribute 'nope'"),
         ("*x: int", "cannot be passed by name"),
         ("x: int, /", "cannot be passed by name"),
         ("**x: int", "cannot be passed by name"),
