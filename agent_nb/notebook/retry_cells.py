@@ -45,12 +45,14 @@ def _other_models(run: Run) -> tuple[str, ...]:
 
 
 def with_model(cell: str, model: str) -> str:
-    """The cell with its models replaced by `-m MODEL`; empty if it has no magic line."""
+    """The cell with `-m MODEL` in place of its models; empty if it has no magic line."""
     match = _MAGIC_LINE.search(cell)
     if match is None:
         return ""
     options, check, expression = match[2].partition(" --check")
-    line = f"{match[1]} -m {model}{_MODEL.sub('', options)}{check}{expression}"
+    found = _MODEL.search(options)
+    at = found.start() if found else 0
+    line = f"{match[1]}{options[:at]} -m {model}{_MODEL.sub('', options[at:])}{check}{expression}"
     return cell[: match.start(1)] + line + cell[match.end() :]
 
 

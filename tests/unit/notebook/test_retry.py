@@ -18,10 +18,10 @@ from tests.support.wire import WireServer, problem
     [
         ("%%agent", "%%agent -m demo:"),
         ("%%agent hero", "%%agent -m demo: hero"),
-        ("%%agent hero -m openai:gpt -n 2", "%%agent -m demo: hero -n 2"),
-        ("%%agent hero -m a:b --model c:d --model=e:f", "%%agent -m demo: hero"),
+        ("%%agent hero -m openai:gpt -n 2", "%%agent hero -m demo: -n 2"),
+        ("%%agent hero -m a:b --model c:d --model=e:f", "%%agent hero -m demo:"),
         ("%%agent hero --check '-m x' in html", "%%agent -m demo: hero --check '-m x' in html"),
-        ("%%time\n%%agent hero -m a:b", "%%time\n%%agent -m demo: hero"),
+        ("%%time\n%%agent hero -m a:b", "%%time\n%%agent hero -m demo:"),
     ],
 )
 def test_another_model_replaces_those_of_the_cell(line, expected):
@@ -43,7 +43,7 @@ def test_a_failed_run_offers_the_cell_as_written(shell, monkeypatch):
     assert written == cell
     again, others = retry_cells(handle.result, written)
     assert again == cell
-    assert others == ("%%agent -m openai:gpt-6.1-sol hero\nA page with {{title}}",)
+    assert others == ("%%agent hero -m openai:gpt-6.1-sol\nA page with {{title}}",)
 
 
 async def test_an_unknown_model_offers_others_of_its_vendor(monkeypatch):
@@ -54,7 +54,7 @@ async def test_an_unknown_model_offers_others_of_its_vendor(monkeypatch):
         base_url = server.base_url("anthropic_messages")
         agent = Agent(model("anthropic:claude-opus-55", api_key="sk-ant-test-key", base_url=base_url))
         run = await agent.run("A page")
-    assert retry_cells(run, cell)[1][0] == "%%agent -m anthropic:claude-opus-5-5 hero\nA page"
+    assert retry_cells(run, cell)[1][0] == "%%agent hero -m anthropic:claude-opus-5-5\nA page"
     assert not any("-m openai:" in other or "-m demo:" in other for other in retry_cells(run, cell)[1])
 
 
