@@ -1,8 +1,10 @@
-// Scrolls the notebook: once to a run that starts at the lower edge of the window, unless the user has just scrolled,
-// and when the wheel is turned over a page that has not been clicked.
+// Scrolls the notebook: once to a run that starts at the lower edge of the window, or that a press in the widget has
+// started anywhere, unless the user has just scrolled; and when the wheel is turned over a page that has not been clicked.
 
 const SCROLLING = new Set(["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown", " "]);
 let scrolled = false;
+/** Whether a press has started a run that is not on the page yet. */
+let awaited = false;
 
 export function watchScrolling(signal: AbortSignal): void {
 	const options = { signal, capture: true, passive: true };
@@ -16,14 +18,22 @@ export function watchScrolling(signal: AbortSignal): void {
 		);
 }
 
-/** Scrolls an element fully into view if only its beginning is visible. */
+/** The next run is shown whole, even if it starts below the window. */
+export function awaitRun(): void {
+	awaited = true;
+}
+
+/** Scrolls a new run fully into view if only its beginning is visible, or if it was awaited. */
 export function showWhole(element: Element): void {
+	const isAwaited = awaited;
+	awaited = false;
 	if (scrolled) return;
 	requestAnimationFrame(() => {
 		const { top, bottom } = element.getBoundingClientRect();
 		const view = (scrollerOf(element) ?? document.documentElement).getBoundingClientRect();
 		const lower = Math.min(view.bottom, window.innerHeight);
-		if (top >= view.top && top < lower && bottom > lower) element.scrollIntoView({ block: "nearest" });
+		const isBegun = top >= view.top && top < lower;
+		if ((isAwaited || isBegun) && bottom > lower) element.scrollIntoView({ block: "nearest" });
 	});
 }
 

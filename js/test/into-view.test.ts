@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { showWhole, watchScrolling } from "../src/into-view.ts";
+import { awaitRun, showWhole, watchScrolling } from "../src/into-view.ts";
 
 const abort = new AbortController();
 
@@ -30,4 +30,13 @@ test("a run of which only the first lines can be seen is scrolled into view, unl
 	expect(await isScrolled(650, 1200)).toBe(false);
 	window.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", shiftKey: true }));
 	expect(await isScrolled(650, 1200)).toBe(true);
+});
+
+test("a run that a press has started is scrolled into view from below the window, once", async () => {
+	awaitRun();
+	expect(await isScrolled(800, 1400)).toBe(true);
+	expect(await isScrolled(800, 1400)).toBe(false);
+	awaitRun();
+	window.dispatchEvent(new Event("wheel"));
+	expect(await isScrolled(800, 1400)).toBe(false);
 });

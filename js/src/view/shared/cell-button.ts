@@ -9,6 +9,7 @@
 import { type CellSource, cellSource } from "../../cell-source.ts";
 import { canInsert, placeCell } from "../../cells.ts";
 import { type Child, h, listen, setText } from "../../dom.ts";
+import { awaitRun } from "../../into-view.ts";
 import type { Context } from "../context.ts";
 
 interface Placing {
@@ -72,6 +73,7 @@ export async function insert(
 	if (press.detail > 1) return; // the second click of a double click
 	if (before && canInsert(context.run)) void placeCell(context.run, press, before, true);
 	const placed = await placeCell(context.run, press, text, runs);
+	if (placed === "run" && text.startsWith("%%")) awaitRun();
 	if (placed === "copied") context.notify("Copied: paste it into a cell");
 	else if (placed === "failed" && press.isTrusted) context.notify("The browser did not allow copying");
 	else if (placed !== "failed") {
