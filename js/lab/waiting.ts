@@ -4,7 +4,7 @@
 import { h, setText } from "../src/dom.ts";
 import { type Stages, showsRun } from "./cells.ts";
 import type { Lab, WaitingRun } from "./interface.ts";
-import type { App, Tracker, WidgetModule } from "./jupyter.ts";
+import type { App, NotebookPanel, Tracker, WidgetModule } from "./jupyter.ts";
 
 export interface StatusBar {
 	registerStatusItem(
@@ -41,8 +41,7 @@ export function createActiveRuns(app: App, tracker: Tracker, stages: Stages): Ac
 		if (!panel) return;
 		if (panel.node.offsetParent === null) app.shell.activateById(panel.id);
 		if (stages.get(panel.context)?.key === key) stages.show(panel, "", true);
-		const index = panel.content.widgets.findIndex((cell) => showsRun(cell, key));
-		if (index >= 0) await panel.content.scrollToItem(index).catch(() => undefined);
+		await drawCell(panel, key);
 		// JupyterLab moves the focus to what it activates a moment later.
 		await new Promise((resolve) => setTimeout(resolve, 100));
 	}
@@ -72,6 +71,13 @@ export function createActiveRuns(app: App, tracker: Tracker, stages: Stages): Ac
 			};
 		},
 	};
+}
+
+/** Scrolls to the cell of a run if it is far from the screen, where JupyterLab leaves cells out. */
+async function drawCell({ content }: NotebookPanel, key: string): Promise<void> {
+	const index = content.widgets.findIndex((cell) => showsRun(cell, key));
+	const isLeftOut = content.widgets[index]?.node.offsetParent === null;
+	if (isLeftOut) await content.scrollToItem(index).catch(() => undefined);
 }
 
 function textOf(active: number, waiting: number): string {

@@ -1,6 +1,6 @@
 // Runs that wait for an answer, in several notebooks.
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Stages } from "../lab/cells.ts";
 import type { App, Tracker, WidgetModule } from "../lab/jupyter.ts";
 import { createActiveRuns } from "../lab/waiting.ts";
@@ -40,3 +40,27 @@ test("the status bar says how many runs wait, and leads to one after the other i
 	runs.setRuns(two, 0, []);
 	expect(button.parentElement!.hidden).toBe(true);
 });
+
+test.each([
+	["in the notebook", document.body, 0],
+	["left out, far from the screen", null, 1],
+])(
+	"the cell of a run that waits is scrolled to only if it is not drawn: %s",
+	async (_, offsetParent, times) => {
+		const html = '<div data-anb-run="a"></div>';
+		const cell = { node: { offsetParent }, model: { outputs: { toJSON: () => [{ html }] } } };
+		const scrollToItem = vi.fn(async () => {});
+		const panel = {
+			context: "notebook",
+			node: { offsetParent: document.body },
+			content: { widgets: [cell], scrollToItem },
+		};
+		const tracker = { find: () => panel } as unknown as Tracker;
+		const runs = createActiveRuns({} as App, tracker, { get: () => null } as unknown as Stages);
+		const answer = vi.fn();
+		runs.setRuns({}, 1, [{ key: "a", notebook: {}, hasFocus: () => false, answer }]);
+		await runs.goToNext();
+		expect(answer).toHaveBeenCalledOnce();
+		expect(scrollToItem).toHaveBeenCalledTimes(times);
+	},
+);
