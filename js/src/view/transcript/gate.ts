@@ -1,6 +1,7 @@
 // The gate of every card that lets code run: a press counts once the card is at rest and the whole call was in view.
 
 import { setAttribute } from "../../dom.ts";
+import { scrollAround } from "../../into-view.ts";
 import type { Context } from "../context.ts";
 
 /** Milliseconds that a card must not have moved before a press on it counts. */
@@ -45,9 +46,12 @@ export function createGate({ signal, notify }: Context, { card, call, answers, d
 				stillness.check();
 			});
 		},
+		/** Expands the frame, and leaves the card where the user has it. */
 		showAll(): void {
+			const { top } = card.getBoundingClientRect();
 			card.classList.add("all");
 			draft().seen = true;
+			scrollAround(card, card.getBoundingClientRect().top - top);
 		},
 		/** Whether a press counts; if not, the user is told why. A refusal counts before the whole call was in view. */
 		passes(byKey: boolean, isRefusal = false): boolean {
