@@ -4,7 +4,7 @@ import type { CellWrite } from "../lab/interface.ts";
 import { cellSource } from "./cell-source.ts";
 import { canInsert, labExtension } from "./cells.ts";
 import { titleOf } from "./changes.ts";
-import type { CellChange, ChangeDecision } from "./events.ts";
+import type { CellAction, CellChange, ChangeDecision } from "./events.ts";
 import type { Context } from "./view/context.ts";
 
 const MASK = "•••";
@@ -37,11 +37,7 @@ export function standingOf(context: Context, change: CellChange): Standing {
 	if (decision === "refused") return { decision, words: "Refused", now: null };
 	if (decision === "accepted") {
 		const isThere = action === "delete" ? now === null : now === after || (now && after.includes(MASK));
-		return {
-			decision,
-			words: isThere ? "Accepted: the notebook has it" : "Accepted, then changed",
-			now: null,
-		};
+		return { decision, words: isThere ? acceptedWords(action) : "Accepted, then changed", now: null };
 	}
 	if (!isStale(context, change, now)) return { decision, words: "", now: null };
 	return {
@@ -49,6 +45,10 @@ export function standingOf(context: Context, change: CellChange): Standing {
 		words: now === null ? "The cell is gone" : "The cell has changed since",
 		now: now ?? "",
 	};
+}
+
+function acceptedWords(action: CellAction): string {
+	return `Accepted: the notebook ${action === "delete" ? "no longer has" : "has"} it`;
 }
 
 /** Whether the cell is no longer as it was. A masked text cannot be compared here; Accept compares the real one. */

@@ -116,6 +116,17 @@ describe("changes of cells", () => {
 		expect(buttons()).not.toContain("Accept");
 	});
 
+	test.each([
+		["change", CHANGE.after, "Accepted: the notebook has it"],
+		["delete", null, "Accepted: the notebook no longer has it"],
+	])("say what was accepted: %s", async (action, after, words) => {
+		const decided = [{ change: "c1", decision: "accepted" }];
+		now = after;
+		await offer([{ ...CHANGE, action }], { reviewable: true, decided });
+		expect(panel().textContent).toContain("1 change, none to decide");
+		expect(panel().querySelector(".anb-card .sub")!.textContent).toBe(words);
+	});
+
 	test("are run only if they are shown whole", async () => {
 		await offer([{ ...CHANGE, after: "key = '•••'" }]);
 		await press("Accept and run");

@@ -33,7 +33,7 @@ export function createProposal(context: Context) {
 			const why = proposal.whyNot(context);
 			const standings = changes.map((change) => proposal.standingOf(context, change));
 			const left = standings.filter(({ decision }) => decision === "open").length;
-			setText(summary, `${plural(changes.length, "change")}${why ? "" : `, ${left} to decide`}`);
+			setText(summary, `${plural(changes.length, "change")}${why ? "" : `, ${left || "none"} to decide`}`);
 			setText(note, why);
 			note.hidden = why === "";
 			const some = why ? [] : changes.filter(isAcceptable);
