@@ -139,7 +139,8 @@ function createLink(to: RunEntry | undefined, glyph: IconName, words: string): H
 		to.surface?.scrollIntoView({ block: "start" });
 		to.surface?.shadowRoot?.querySelector<HTMLElement>(".anb-chain > button")?.focus({ preventScroll: true });
 	};
-	return [h("button", { class: "anb-btn sm", title, "aria-label": title, onclick }, icon(glyph), name)];
+	const parts = [icon(glyph), h("span", null, name)];
+	return [h("button", { class: "anb-btn sm", title, "aria-label": title, onclick }, ...parts)];
 }
 
 /** Actions on a finished run, which replace Stop. */
