@@ -15,20 +15,41 @@ interface ButtonBelow {
 	press(cell: Cell, panel: NotebookPanel, button: HTMLButtonElement): unknown;
 }
 
+/** Milliseconds in which a cell's outputs arrive after it has run: where the server executes cells, they come on their own way. */
+const LATE = 10_000;
+
 /** Adds the button to cells that it suits, in writable notebooks. It goes when the cell runs again. */
 export function addButtonBelow(tracker: Tracker, actions: Actions, row: ButtonBelow): void {
-	const remove = (cell: Cell) => cell.node.querySelector(`.${row.name}`)?.remove();
-	actions.executionScheduled.connect((_, { cell }) => remove(cell));
+	const waiting = new WeakMap<Cell, () => void>();
+	const forget = (cell: Cell): void => {
+		waiting.get(cell)?.();
+		cell.node.querySelector(`.${row.name}`)?.remove();
+	};
+	actions.executionScheduled.connect((_, { cell }) => forget(cell));
 	actions.executed.connect((_, { notebook, cell }) => {
 		const panel = tracker.find(({ content }) => content === notebook);
-		remove(cell);
-		if (!panel || !isWritable(panel) || !row.suits(cell, panel)) return;
+		forget(cell);
+		if (!panel) return;
+		const update = (): void => updateButton(panel, cell, row);
+		const { changed } = cell.model.outputs ?? {};
+		changed?.connect(update);
+		waiting.set(cell, () => changed?.disconnect(update));
+		setTimeout(() => changed?.disconnect(update), LATE);
+		update();
+	});
+}
+
+function updateButton(panel: NotebookPanel, cell: Cell, row: ButtonBelow): void {
+	const line = cell.node.querySelector(`.${row.name}`);
+	if (!isWritable(panel) || !row.suits(cell, panel)) {
+		line?.remove();
+	} else if (!line) {
 		const onclick = (press: MouseEvent): unknown =>
 			isPress(press) && mayChange(panel) && row.press(cell, panel, button);
 		const button = h("button", { onclick }, row.label);
-		const line = h("div", { class: `anb-below ${row.name}` }, button);
-		cell.node.querySelector(".jp-Cell-outputArea")?.append(line);
-	});
+		const added = h("div", { class: `anb-below ${row.name}` }, button);
+		cell.node.querySelector(".jp-Cell-outputArea")?.append(added);
+	}
 }
 
 export function mayChange(panel: NotebookPanel): boolean {

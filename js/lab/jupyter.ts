@@ -51,6 +51,7 @@ export interface Cell {
 			readonly length?: number;
 			get?(index: number): { readonly data: Readonly<Record<string, unknown>> };
 			toJSON(): unknown;
+			readonly changed?: Signal<unknown>;
 		};
 		readonly executionCount?: number | null;
 		/** Whether a code cell has been edited since it ran. */

@@ -18,12 +18,26 @@ function notebook({
 	output = MISSING as object,
 	readOnly = false,
 	isRun = true,
+	isLate = false,
 	off = false,
 } = {}) {
 	const text = { source };
 	const node = document.createElement("div");
 	node.innerHTML = '<div class="jp-Cell-outputArea"></div>';
-	const model = { sharedModel: { getSource: () => text.source }, outputs: { toJSON: () => [output] } };
+	const outputs: object[] = isLate ? [] : [output];
+	const changes = new Set<() => void>();
+	const changed = {
+		connect: (listener: () => void) => changes.add(listener),
+		disconnect: (listener: () => void) => changes.delete(listener),
+	};
+	const show = (...shown: object[]) => {
+		outputs.splice(0, outputs.length, ...shown);
+		for (const listener of changes) listener();
+	};
+	const model = {
+		sharedModel: { getSource: () => text.source },
+		outputs: { toJSON: () => outputs, changed },
+	};
 	const cell = { node, model };
 	const content = { widgets: [cell], mode: "edit", model: { readOnly } };
 	let answer: (reply: Reply | null) => void = () => {};
@@ -47,7 +61,7 @@ function notebook({
 		Object.defineProperty(event, "isTrusted", { value: true });
 		button()?.dispatchEvent(event);
 	};
-	return { text, node, content, panel, requestExecute, runCells, emit, button, press, answer };
+	return { text, node, content, panel, requestExecute, runCells, emit, button, press, answer, show };
 }
 
 test.each([
@@ -64,6 +78,27 @@ test.each([
 	expect(button() !== null).toBe(expected);
 	emit("starts");
 	expect(button()).toBeNull();
+});
+
+test("it waits for outputs that arrive after the cell has run, until the cell runs again", () => {
+	vi.useFakeTimers();
+	const { button, emit, show } = notebook({ isLate: true });
+	expect(button()).toBeNull();
+	show(MISSING);
+	expect(button()).not.toBeNull();
+	show(MISSING, MISSING);
+	show({ ...MISSING, text: "done" });
+	expect(button()).toBeNull();
+	emit("starts");
+	show(MISSING);
+	expect(button()).toBeNull();
+	emit("ran");
+	expect(button()).not.toBeNull();
+	show();
+	vi.advanceTimersByTime(10_000);
+	show(MISSING);
+	expect(button()).toBeNull();
+	vi.useRealTimers();
 });
 
 test("pressing it loads agent_nb with a constant and runs the cell again", async () => {
