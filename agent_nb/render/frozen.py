@@ -330,11 +330,15 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> st
     return (
         f"{_title_line(run.name, ending(run))}"
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">\n'
-        f"<style>{_style(len(labels) if several else 0)}{code_style}</style>\n"
         f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">\n'
         f"{head(run.name, facts(run))}\n{error}{_tabs(labels, selected) if several else ''}{body}"
-        f"{_foot(run)}</form></div>"
+        f"{_foot(run)}</form>\n{_styles(len(labels) if several else 0, code_style)}</div>"
     )
+
+
+def _styles(tabs: int, more: str = "") -> str:
+    """Return the style element. It follows the text, because cleaners such as bleach keep its rules as text."""
+    return f"<style>{_style(tabs)}{more}</style>"
 
 
 def _title_line(name: str, state: str) -> str:
@@ -346,8 +350,8 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
     """Return the output of a running run. The page identifies it by the run's id."""
     return (
         f"{_title_line(name, 'running')}"
-        f'<div data-anb-run="{html.escape(key)}" data-anb-id="{html.escape(run_id)}"><style>{_style(0)}</style>'
-        f"{inside}</div>"
+        f'<div data-anb-run="{html.escape(key)}" data-anb-id="{html.escape(run_id)}">'
+        f"{inside}{_styles(0)}</div>"
     )
 
 

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import bleach
 import pytest
 from markdown_it import MarkdownIt
 
@@ -209,6 +210,14 @@ async def test_a_failure_without_files_is_short():
     assert not seen.named("input")
     assert "<code>SOME_KEY</code>" in bundle(run)["text/html"]
     assert "No key. Set `SOME_KEY`." in TEXT.render(run)
+
+
+async def test_a_cleaner_that_keeps_the_text_of_a_style_sheet_leaves_the_answer_first():
+    run = await play([text("Bread is ready.")])
+    for data in (bundle(run), first_frame(run.key, "hero", "demo:")):
+        kept = bleach.clean(data["text/html"], tags=set(), strip=True)
+        assert kept.lstrip().startswith("hero")
+        assert "{" not in kept.partition("[data-anb-run]")[0]
 
 
 @pytest.mark.parametrize("size", [1_000, 70_000, 300_000])
