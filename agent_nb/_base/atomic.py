@@ -71,6 +71,20 @@ def write_atomically(target: Path, data: bytes, *, within: Path | None, shared: 
         raise
 
 
+def write_new(target: Path, data: bytes, *, within: Path) -> None:
+    """Write a file that does not exist yet, not even as a link; raises `FileExistsError` if it does."""
+    check_place(target, within)
+    if not os.path.lexists(target.parent):
+        target.parent.mkdir(exist_ok=True)
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
 def append(target: Path, data: bytes, *, within: Path) -> None:
     """Append the data in one call, so that killing the kernel can truncate only the last line."""
     _check_file(target, within)

@@ -103,7 +103,7 @@ class Meta:
     undone: tuple[str, ...] = ()
     """Names restored by Undo, each after the token of the call that changed it: `4f1c fig`."""
     reviewable: bool = False
-    """Whether its changes of cells can be accepted: a loaded run or a replay only shows them."""
+    """Whether its changes of cells can be accepted, and images be pasted below it: not for a loaded run or a replay."""
     decided: tuple[Decided, ...] = ()
     numbers: tuple[AnswerNumber, ...] = ()
     """Numbers in the answer of a loaded run or a replay; other runs send them in `Ready`."""

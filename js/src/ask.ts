@@ -1,6 +1,6 @@
 // The request for a change to a run, from notes on elements of its page and free text, and the cell that makes it.
 
-import { type CellSource, cellSource, isFile, isPath } from "./cell-source.ts";
+import { type CellSource, cellSource, isFile, isImage, isPath } from "./cell-source.ts";
 import type { NotebookContext } from "./cells.ts";
 import type { Repeat } from "./events.ts";
 import type { RunEntry } from "./runs.ts";
@@ -25,9 +25,18 @@ export interface ElementNote {
 	text: string;
 }
 
+/** An image that the user has pasted for the next cell. */
+export interface PastedImage {
+	/** The kernel's file; empty while it is being saved. */
+	path: string;
+	/** A small JPEG in base64; may be empty. */
+	thumbnail: string;
+}
+
 export interface Ask {
 	notes: ElementNote[];
 	text: string;
+	images?: readonly PastedImage[];
 	/** The field to focus on the next draw: the last note's, or the one below the notes. */
 	focus?: "note" | "text" | undefined;
 	/** Options of the run's cell, as written, that the user has left out of the next one or added to it. */
@@ -50,17 +59,19 @@ export function newAsk(): Ask {
 const STORE = "agent_nb.ask ";
 
 /** Saves the unsent request of a run across a reload, or removes it if it is empty. */
-export function storeAsk(run_id: string, { notes, text, toggled }: Ask): void {
-	store("sessionStorage", STORE + run_id, notes.length || text ? { notes, text, toggled } : null);
+export function storeAsk(run_id: string, { notes, text, toggled, images = [] }: Ask): void {
+	const isEmpty = !notes.length && !text && !images.length;
+	store("sessionStorage", STORE + run_id, isEmpty ? null : { notes, text, toggled, images });
 }
 
 /** The unsent request from before a reload. */
 export function storedAsk(run_id: string): Ask {
 	try {
-		const { notes, text, toggled } = load("sessionStorage", STORE + run_id) as Ask;
+		const { notes, text, toggled, images = [] } = load("sessionStorage", STORE + run_id) as Ask;
 		const isWhole = ({ elements, text }: ElementNote): boolean =>
 			typeof text === "string" && elements.every(({ path, file }) => isPath(path) && isFile(file));
-		return { notes: notes.filter(isWhole), text: String(text), ...(toggled && { toggled }) };
+		const saved = images.filter(({ path }) => isImage(path));
+		return { notes: notes.filter(isWhole), text: String(text), images: saved, ...(toggled && { toggled }) };
 	} catch {
 		return newAsk();
 	}
@@ -76,9 +87,10 @@ export function addToAsk(ask: Ask, line: string): void {
 /** The next cell, or null if the request is empty or cannot be written as a cell. */
 export function cellText(run: RunEntry, asking: PlacedAsk): CellSource | null {
 	const { name = "", magic } = run.state?.meta ?? {};
-	const { notes, text } = asking.ask;
+	const { notes, text, images = [] } = asking.ask;
 	const request = { name, notes, text };
-	if (magic) return cellSource("next", { ...firstLine(run, asking), prompt: request });
+	const paths = images.map(({ path }) => path);
+	if (magic) return cellSource("next", { ...firstLine(run, asking), images: paths, prompt: request });
 	return cellSource("marimo", { ...firstLine(run, asking), literal: request });
 }
 

@@ -29,6 +29,9 @@ const PATH =
 /** The ids of the notebook format, without those that `notebook_tools/cells.py` reads as numbers of cells. */
 const CELL = /^(?!\d{1,4}(?:-\d{1,4})?$)[a-zA-Z0-9_-]{1,64}$/;
 
+/** As `images/pasted.py` in the kernel names files. */
+const IMAGE = /^images\/[\p{L}_][\p{L}\p{N}_]{0,59}-[1-9]\d{0,2}\.(?:png|jpg|webp)$/u;
+
 /** The cells. A word in braces stands for a value, which must pass the check of that name. */
 export const TEMPLATES = {
 	ask: "%%agent about_{count} -t kernel\n\nThis is about {cell}.",
@@ -39,7 +42,7 @@ export const TEMPLATES = {
 	key: "%{magic} key {vendor}",
 	load: "%load_ext agent_nb{rename}\n%{magic} load {name}",
 	marimo: '{next}, {next}_view = await agent_nb.marimo.agent({literal}, name="{next}", base={base})',
-	next: "%%{magic} {next}{model} --from {base}{options}\n{prompt}",
+	next: "%%{magic} {next}{model} --from {base}{options}{images}\n{prompt}",
 	resume: "%%{magic} {name} -c{options}\nContinue where you stopped.",
 	setup: "%load_ext agent_nb{rename}",
 	shown: "{shown}",
@@ -54,6 +57,9 @@ const CHECKS = {
 	/** Code that is inserted and not run. */
 	code: (code: string) => (isReadable(code) ? code : null),
 	count: (count: unknown) => (Number.isSafeInteger(count) && Number(count) > 0 ? `${count}` : null),
+	/** Paths of images that the kernel has saved. */
+	images: (paths: readonly string[]) =>
+		paths.every(isImage) ? paths.map((path) => ` -i ${path}`).join("") : null,
 	literal: pythonString,
 	magic: (magic: string) => matching(NAME, magic),
 	/** Empty for the default model. */
@@ -101,6 +107,11 @@ export function isReadable(text: string): boolean {
 /** Whether a file name may be used in a cell. */
 export function isFile(file: string): boolean {
 	return /^[\w./-]{1,100}$/.test(file);
+}
+
+/** Whether a path of the kernel is that of a saved image, and may be used in a cell. */
+export function isImage(path: unknown): path is string {
+	return matching(IMAGE, path) !== null;
 }
 
 /** Whether an element path may be used in a cell. Text from the page never matches. */

@@ -91,6 +91,7 @@ export type CommandName =
 	| "show_output"
 	| "pick"
 	| "file"
+	| "paste_image"
 	| "request"
 	| "undo_python"
 	| "cells"

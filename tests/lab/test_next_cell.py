@@ -3,8 +3,19 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, MODEL, Lab, open_notebook, run_notebook, wait_for_kernel, write_notebook
+from agent_nb.images.convert import image_size
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    open_notebook,
+    run_notebook,
+    wait_for_kernel,
+    write_notebook,
+)
 from tests.support.wire import Call, Say, WireServer, reply
+from tests.unit.images.test_pasted import PNG
 
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
@@ -33,6 +44,31 @@ def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(hero)
     assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
+
+
+TO_CLIPBOARD = """async (data) => {
+    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
+    const image = new Blob([bytes], { type: 'image/png' });
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': image })]);
+}"""
+
+
+@pytest.mark.wide
+def test_a_pasted_image_is_saved_beside_the_notebook_and_given_to_the_next_run(hero: Page, lab: Lab):
+    hero.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    hero.evaluate(TO_CLIPBOARD, PNG)
+    ask(hero, "Like this")
+    hero.keyboard.press("Control+v")
+    images = hero.get_by_role("list", name="Images for the next cell").first
+    expect(images).to_contain_text("images/hero-1.png")
+    keep_screenshot(hero, "pasted")
+    hero.keyboard.press("Enter")
+    expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+    wait_for_kernel(hero)
+    assert hero.evaluate(CELLS)[3][0] == "%%agent hero_2 --from hero -i images/hero-1.png\nLike this"
+    expect(hero.locator(".anb-given img").last).to_be_visible()
+    assert image_size((lab.root / "images" / "hero-1.png").read_bytes()) == (40, 30)
+    expect(hero.get_by_role("list", name="Images for the next cell")).to_have_count(0)
 
 
 @pytest.mark.wide

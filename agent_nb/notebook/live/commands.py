@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,6 +16,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.engine.approval import Answer
+from agent_nb.images.pasted import save_pasted
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
 from agent_nb.notebook.live.open_questions import Scope
@@ -187,6 +189,24 @@ class FileCommand(PageCommand):
         if isinstance(content, bytes):
             return {"base64": base64.b64encode(content).decode()}
         return {"text": safe_text(content)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PasteImageCommand(PageCommand):
+    """An image that the user has pasted for the next cell, in base64."""
+
+    data: str
+
+    def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
+        if not run.stream.meta.reviewable or run.handle is None:
+            raise ConfigError("This run was loaded or replayed. Run its cell again to paste images below it.")
+        if run.handle.settings.get("data"):
+            raise ConfigError("With `--data schema` no image is sent to the model, so none was saved.")
+        return self._save(run.name)
+
+    async def _save(self, name: str) -> Json:
+        path, thumbnail = await off_loop(save_pasted, self.data, name, Path.cwd())
+        return {"path": path, "thumbnail": base64.b64encode(thumbnail).decode()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -393,6 +413,7 @@ COMMANDS: dict[str, type[PageCommand]] = {
     "ask_again": AskAgainCommand,
     "pick": PickCommand,
     "file": FileCommand,
+    "paste_image": PasteImageCommand,
     "element": ElementCommand,
     "cells": CellsCommand,
     "apply": ApplyCommand,

@@ -12,6 +12,7 @@ import { momentName } from "../result/versions.ts";
 import { createField, iconButton } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
 import { isFull } from "./full-screen.ts";
+import { createPasted } from "./pasted.ts";
 
 const LABEL = "Ask a question or for a change";
 /** The field that has run a cell, and the name of its run, whose own field takes over the cursor and the text. */
@@ -26,11 +27,13 @@ export function createComposer(context: Context) {
 	const only = createButton("Next cell", "Insert the next cell below (Alt+Enter)");
 	const main = createButton("", "");
 	const notes = h("ul", { class: "anb-notes" });
+	const images = h("ul", { class: "anb-pasted", "aria-label": "Images for the next cell" });
 	const options = createOptions(context, field.element);
 	const row = h("div", { class: "anb-askrow" }, field.element, only, main);
 	const about = { role: "group", "aria-label": "Next change", [LETTERS]: "Ctrl+Enter" };
-	const element = h("div", { class: "anb-compose", ...about }, notes, options.element, row);
+	const element = h("div", { class: "anb-compose", ...about }, notes, options.element, images, row);
 	const drawNotes = createNotes(context, notes, field.element);
+	const drawImages = createPasted(context, images, element, field.element);
 
 	function onInserted(next: string): void {
 		choices.ask = isFull(element) && next ? { ...newAsk(), base: next } : newAsk();
@@ -55,6 +58,7 @@ export function createComposer(context: Context) {
 			labelButtons(context, only, main, momentName(state, choices));
 			drawNotes();
 			options.update();
+			drawImages();
 			field.update(choices.ask);
 			if (choices.ask.focus === "text") moveFocus(field.element);
 			if (choices.ask.focus === "text") choices.ask.focus = undefined;
@@ -130,13 +134,15 @@ function listenForPresses(
 	const { choices, run, signal } = context;
 
 	function act(press: UIEvent, runs: boolean): void {
-		const { base, notes, text } = choices.ask;
+		const { base, images = [], notes, text } = choices.ask;
 		const cell = cellText(run, choices);
 		const { name = "", magic } = run.state?.meta ?? {};
 		const next = magic ? nextName(name, run) : ""; // in marimo, the next cell's run is not known by its name
 		const typed = [text, ...notes.map((note) => note.text)].join("");
 		// The cell of its base has not been run yet.
-		if (cell) void insert(context, press, cell, { runs: runs && !base, onInserted: () => onInserted(next) });
+		if (images.some(({ path }) => !path)) context.notify("The image is still being saved");
+		else if (cell)
+			void insert(context, press, cell, { runs: runs && !base, onInserted: () => onInserted(next) });
 		else if (typed.trim() && !isReadable(typed))
 			context.notify("The text contains invisible characters. Type it again.");
 		else moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
