@@ -152,10 +152,10 @@ class AgentTurns(Turns):
         if self._starting and quiet:
             self._emit_now(ev.ToolProgress, call_id=_START, text=f"no answer yet, after {quiet:.0f} s")
         if quiet >= self._silence:
-            login = f", or that you are logged in (`{self._agent.login}`)" if self._agent.login else ""
+            login = f", and whether you are logged in (`{self._agent.login}`)" if self._agent.login else ""
             raise AgentError(
-                f"{self._agent.title} sent nothing for {quiet:.0f} seconds. Its vendor may be busy, or refuse its key:"
-                f" check that{login}."
+                f"{self._agent.title} sent nothing for {quiet:.0f} seconds. Its vendor may be busy or refuse its key:"
+                f" check the key{login}."
             )
 
     async def _handle(self, session: AgentSession, message: Json) -> None:
