@@ -24,7 +24,6 @@ from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, one_line
 from agent_nb.engine.turns import Turns
 from agent_nb.providers.base import Request, RequestFacts
-from agent_nb.run.record import unique_call_id
 from agent_nb.tools import Tool
 
 if TYPE_CHECKING:
@@ -248,7 +247,7 @@ class AgentTurns(Turns):
         native = str(fields["toolCallId"])
         call = self._calls.get(native)
         if call is None:
-            call = self._calls[native] = mapping.AgentCall(unique_call_id(native, self._call_counts))
+            call = self._calls[native] = mapping.AgentCall(self._event_id(native))
         call.merge(fields)
         names = [tool.name for tool in self._prepared.tools]
         if call.state == "ours" and not call.is_ours(self._agent.our_calls, names):
@@ -381,7 +380,7 @@ class AgentTurns(Turns):
         await self._scan(None)
         self._need_turn()
         call = ToolCall(f"{name}-{len(self._call_counts) + 1}", name, json.dumps(args, ensure_ascii=False))
-        event_id = unique_call_id(call.id, self._call_counts)
+        event_id = self._event_id(call.id)
         tool = self._prepared.toolbox.get(name)
         self._open_calls[event_id] = call
         self._parts.append(call)

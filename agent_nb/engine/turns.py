@@ -374,9 +374,12 @@ class Turns:
         self.messages.append(message)
         self._emit(ev.MessageAdded, message=message)
 
+    def _event_id(self, call_id: str) -> str:
+        return unique_call_id(call_id, self._call_counts)
+
     def _start_call(self, call: CallStarted) -> Callable[[str], None]:
         """Emit the start of a call; return the function that emits its arguments."""
-        event_id = unique_call_id(call.id, self._call_counts)
+        event_id = self._event_id(call.id)
         self._open_calls[event_id] = ToolCall(call.id, call.name, "", call.written)
         tool = self._prepared.toolbox.get(call.name)
         title = title_of(tool, {}, written=call.written) if tool else call.name
