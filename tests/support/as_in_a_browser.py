@@ -23,7 +23,7 @@ def refuse(thread: threading.Thread) -> None:
 
 
 async def sentence(work: Any) -> str:
-    """What the work raises, in the words of its error."""
+    """Awaits the work and returns the type and the message of its error."""
     try:
         await work
     except Exception as error:
@@ -32,7 +32,7 @@ async def sentence(work: Any) -> str:
 
 
 def leftovers(folder: Path) -> tuple[Path, Path]:
-    """Temporary files as another tab has them while it saves a run, and as a closed tab has left them."""
+    """Makes the temporary file of another tab that is saving a run, and that of a tab closed meanwhile."""
     folder.mkdir(parents=True)
     young, old = (folder / f".000001-20260101-120000-hero-1.json.abcdefg{number}" for number in (1, 2))
     young.touch()

@@ -1,4 +1,4 @@
-"""Objects that are hard to look at: cells for a shell, and what must be said of each variable."""
+"""Objects that are hard to describe: the cells that make them, and the expected line of each variable."""
 
 CLASSES = """
 import dataclasses, types, numpy as np, pandas as pd, polars as pl, pyarrow as pa

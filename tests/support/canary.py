@@ -15,7 +15,7 @@ from tests.support.widget_stage import CHROMIUM, FLAGS
 ADDRESS = "https://canary.example"
 _HOST = re.compile(rb"([a-z0-9-]+)\.example")
 QUIET = "--disable-background-networking"
-"""It would keep the browser from connecting early."""
+"""A default flag of Playwright that keeps the browser from connecting early."""
 
 
 class Canary:
@@ -103,7 +103,7 @@ class Connections:
 
 
 def flags_for(port: int) -> list[str]:
-    """With these a browser takes this port for every host under `.example`."""
+    """Flags with which a browser connects to this port for every host under `.example`."""
     return [*FLAGS, f"--host-resolver-rules=MAP *.example 127.0.0.1:{port}", "--ignore-certificate-errors"]
 
 

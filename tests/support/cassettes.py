@@ -12,7 +12,7 @@ PROMPT = "A page for a bakery"
 
 
 def facts(run: Run) -> list[Event]:
-    """The events without what tells a replay from its recording: the run's id and the note that it is one."""
+    """The events without what a replay changes: the run's id, and the note that it is a replay."""
     plain = [replace(event, run_id="") for event in run.events]
     first = plain[0]
     assert isinstance(first, RunStarted)

@@ -26,7 +26,7 @@ class SharedClock:
         await woken
 
     def leave(self) -> None:
-        """One run fewer is awake."""
+        """Counts a run as asleep or ended, and wakes the next sleeper if all are."""
         self._awake -= 1
         if self._awake == 0 and self._sleepers:
             self._now, _, woken = heapq.heappop(self._sleepers)

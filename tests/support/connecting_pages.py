@@ -110,7 +110,7 @@ def _any_case(chance: random.Random, name: str) -> str:
 
 
 def _value(chance: random.Random, value: str) -> str:
-    """In quotes or not, with some of its letters as references."""
+    """The value of an attribute: in quotes or not, with some letters as character references."""
     spelt = "".join(_letter(chance, letter) for letter in value)
     bare = not set(value) & set(" \t>'\"<") and chance.random() < 0.3
     quote = '"' if "'" in value else chance.choice("\"'")

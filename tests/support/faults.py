@@ -112,8 +112,8 @@ def places(wire: Wire) -> list[tuple[int, int]]:
 def is_another_answer(wire: Wire, kind: str, turn: int, index: int) -> bool:
     """Whether the fault makes another valid answer of this one.
 
-    Where fragments have no number and the whole arguments are not repeated, a fragment that comes twice, or after
-    its neighbour, is what a model that writes such a text sends.
+    If events have no numbers and the whole arguments are not repeated, a fragment that comes twice, or after its
+    neighbour, cannot be told from the answer of a model that writes this text.
     """
     dialect = DIALECTS[wire.case.protocol]
     mark = dialect.fragment

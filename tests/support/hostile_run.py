@@ -22,7 +22,7 @@ SVG = "<svg xmlns='http://www.w3.org/2000/svg'><image href='URL'/><style>@import
 
 
 def hostile_outputs(url: str, every: int = 1) -> list[dict]:
-    """Of every nth form of Markdown, as Markdown and as HTML, and of all forms of HTML."""
+    """Outputs with every nth form of Markdown, as Markdown and as HTML, and with all forms of HTML."""
     forms = [form.replace("URL", url) for form in FORMS[::every]]
     markup = [form.replace("URL", url) for form in HTML]
     svg = {"image/svg+xml": SVG.replace("URL", url)}

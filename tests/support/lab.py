@@ -106,12 +106,12 @@ class Lab(NamedTuple):
     home: Path
 
     def trust(self, path: str) -> None:
-        """As "Trust Notebook" does: saved outputs are shown unsanitised. An equal notebook is then trusted too."""
+        """Trusts a notebook, and equal ones, as "Trust Notebook" does: saved outputs are shown unsanitised."""
         notebook = nbformat.read(self.root / path, as_version=4)
         NotebookNotary(data_dir=str(self.home / "data")).sign(notebook)
 
     def set_theme(self, theme: Theme) -> None:
-        """For pages opened from now on."""
+        """Sets the theme of pages that are opened from now on."""
         _write_setting(self.home, "apputils-extension/themes", {"theme": f"JupyterLab {theme.title()}"})
 
 
@@ -218,7 +218,7 @@ def run_all(page: Page) -> None:
 
 
 def keep_screenshot(page: Page, name: str) -> None:
-    """For people to look at when a test has ended, below `test-results/`, if SCREENSHOTS is set."""
+    """Saves a picture of the page below `test-results/` when a test has ended, if SCREENSHOTS is set."""
     if os.environ.get("SCREENSHOTS"):
         page.screenshot(path=SHOTS / f"{name}.png")  # it makes the folder
 

@@ -112,7 +112,7 @@ def _forms(key: str) -> set[bytes]:
 
 
 def _opened(data: bytes) -> Iterator[bytes]:
-    """The data, and what is compressed in it."""
+    """Yields the data, and whatever is compressed in it, unpacked."""
     yield data
     if data[:4] == b"PK\x03\x04":
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

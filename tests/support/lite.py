@@ -62,7 +62,7 @@ class _Files(SimpleHTTPRequestHandler):
 
 
 class _Proxy(BaseHTTPRequestHandler):
-    """Where Chromium sends what is not for this machine. It notes the address and answers nothing."""
+    """The proxy for Chromium's requests to other machines. It notes the address and answers nothing."""
 
     def do_GET(self) -> None:
         self.server.addresses.append(self.path)

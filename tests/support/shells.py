@@ -70,7 +70,7 @@ class Shell:
 
 @contextmanager
 def start_shell(home: Path, **traits: Any) -> Iterator[Shell]:
-    """A shell whose working directory is `home`. There is one at a time, as in life. `traits` are IPython's."""
+    """A shell whose working directory is `home`. A process has one at a time. `traits` are those of IPython's shell."""
     config = Config()
     config.HistoryManager.hist_file = ":memory:"
     config.InteractiveShell.colors = "nocolor"
@@ -99,5 +99,5 @@ def quick_run(prompt: str = "A form") -> Run:
 
 
 def in_kernel(*, allow_stdin: bool) -> SimpleNamespace:
-    """The one thing that tells a kernel's shell from a terminal's, and whether somebody watches."""
+    """A shell that looks like a kernel's; `allow_stdin` says whether somebody watches."""
     return SimpleNamespace(kernel=SimpleNamespace(_allow_stdin=allow_stdin))

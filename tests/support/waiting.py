@@ -12,7 +12,7 @@ PATIENCE = 150
 
 
 def wait_for(condition: Callable[[], object]) -> None:
-    """Asks again and again."""
+    """Polls until the condition holds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
@@ -20,7 +20,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 def wait_until(page: "Page", condition: Callable[[], object]) -> None:
-    """Asks again and again while the page goes on."""
+    """Polls until the condition holds, while the page goes on."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"

@@ -86,7 +86,7 @@ def serve_page() -> Iterator[DevServer]:
 
 @contextmanager
 def open_playwright() -> Iterator[Any]:
-    """Its driver. There is only one at a time, and no test may be a coroutine meanwhile."""
+    """Starts Playwright's driver. There is only one at a time, and no test may be a coroutine meanwhile."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE)
@@ -96,7 +96,7 @@ def open_playwright() -> Iterator[Any]:
 
 @contextmanager
 def open_chromium(playwright: Any, *flags: str) -> Iterator[Any]:
-    """With scrollbars as people see them, which Playwright hides."""
+    """Starts Chromium with scrollbars as people see them, which Playwright hides."""
     browser = playwright.chromium.launch(
         executable_path=CHROMIUM, args=[*FLAGS, *flags], ignore_default_args=["--hide-scrollbars"]
     )
@@ -145,7 +145,7 @@ def edited(path: str, version: int, patch: list[list[Any]], media_type: str = "t
 
 
 def stand_still(answers: Any) -> None:
-    """Waits until a press on the card of these answers counts, and a click need not scroll, which moves the card."""
+    """Scrolls to these answers, because a click that scrolls moves their card, and waits until a press counts."""
     answers.scroll_into_view_if_needed()
     answers.evaluate(
         """(node) => new Promise((resolve) => {
@@ -190,7 +190,7 @@ class Stage:
         return self
 
     def clear(self) -> None:
-        """Leaves nothing for the next test but the loaded browser."""
+        """Removes everything but the loaded browser before the next test."""
         for other in self.page.context.pages:
             if other is not self.page:
                 other.close()
@@ -266,7 +266,7 @@ def findings(stage: Stage) -> list[str]:
 
 
 def axe_findings(page: Any, place: str) -> list[str]:
-    """What axe calls serious or critical in an element, and regions of the same name; not what is in frames."""
+    """What axe finds serious or critical in an element, and regions of the same name. Frames are left out."""
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE.read_text(encoding="utf-8"))
     result = page.evaluate(

@@ -1,4 +1,4 @@
-"""In the way of the package of this name: jsonschema checks the format "iri" with it, which no test needs, and its
-grammar takes each process 2 s to load."""
+"""Hides the package of this name, whose grammar takes each process 2 s to load. jsonschema checks the format "iri"
+with it, which no test needs."""
 
 raise ImportError

@@ -31,12 +31,12 @@ class Dialect:
     """Turns a reply into the bytes of a stream; each protocol has a subclass."""
 
     path: str
-    """What the path of a request has if it speaks this protocol."""
+    """The part of a path by which a request of this protocol is recognised."""
     root = "/v1"
     """What a `base_url` of this protocol ends with."""
     framing: Framing = SSE
     fragment: bytes = b""
-    """What an event with a fragment of arguments has, if the whole arguments are not repeated at the end."""
+    """What marks an event with a fragment of arguments; empty if the end of the answer repeats the whole arguments."""
     numbered = False
     """Whether events have ids, which tell a repetition."""
 

@@ -46,7 +46,7 @@ async def test_what_a_subscriber_raises_is_masked(lines):
 
 
 def test_handlers_see_the_text_alone(caplog):
-    """One that draws tracebacks by itself would show the values in them."""
+    """A handler that formats tracebacks itself would show the values in them."""
     with caplog.at_level(logging.ERROR, "agent_nb"):
         try:
             raise ValueError(KEY)

@@ -244,7 +244,7 @@ async def test_the_page_in_a_conversation_seeds_the_file():
 
 
 OPENED: dict[str, set[int]] = {}
-"""The threads that have opened a file, by its path, for the paths in here."""
+"""The threads that opened each file, by its path. Only the paths that a test puts here are noted."""
 
 
 def _note_opened(event: str, args: tuple) -> None:

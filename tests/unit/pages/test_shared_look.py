@@ -1,4 +1,4 @@
-"""How the elements look that a prompt points at: added to the question, and no part of what identifies it."""
+"""The look of the elements that a prompt points at: added to the question, but not to what identifies it."""
 
 import asyncio
 

@@ -31,7 +31,7 @@ STATUS_ERRORS = (openai.APIStatusError, anthropic.APIStatusError, compat_errors.
 
 
 def instance_of(kind: type[Exception]) -> Exception:
-    """An exception of that class, made without its constructor, with what the SDK would have put on it."""
+    """An exception of that class, made without its constructor, with the attributes that the SDK sets."""
     status = getattr(kind, "status_code", None)
     status = status if isinstance(status, int) else 500
     response = httpx2.Response(status, request=REQUEST, headers={"retry-after": "3"})

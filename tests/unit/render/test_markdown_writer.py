@@ -104,7 +104,7 @@ def test_ordinary_markdown_keeps_its_meaning(markdown: str) -> None:
 
 
 def plain_page(page: str) -> str:
-    """Without the attributes of our links, the headings that we draw as text, and the space of formulas."""
+    """The page without the attributes of our links, the headings that we draw as text, and the space of formulas."""
     page = re.sub(
         r' (target|rel)="[^"]*"|<p><strong>(A heading)</strong></p>|<h1>(A heading)</h1>', r"\2\3", page
     )
