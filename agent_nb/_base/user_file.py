@@ -3,11 +3,12 @@
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import locked, write_atomically
+from agent_nb._base.log import log
 from agent_nb._base.wire import Json, parse_json
 
 
@@ -18,26 +19,35 @@ class UserFile:
     name: str
     field: str
     """The name of the object that contains them."""
+    _unwritten: dict[str, Json] = field(default_factory=dict, compare=False)
+    """Entries of this session that could not be written."""
 
     @property
     def path(self) -> Path:
         if sys.platform == "win32":
             base = os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming"
         else:
-            base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+            # A relative path is invalid, and would lead to a notebook's folder.
+            named = os.environ.get("XDG_CONFIG_HOME", "")
+            base = named if os.path.isabs(named) else Path.home() / ".config"
         return Path(base) / "agent_nb" / self.name
 
     def entries(self) -> dict[str, Json]:
-        """Return the stored objects by key; empty if the file is missing or corrupt."""
+        """Return the stored objects by key; only those of this session if the file is missing or corrupt."""
         try:
             entries = parse_json(self.path.read_bytes())[self.field]
         except (OSError, LookupError, TypeError):
-            return {}
+            entries = {}
         is_valid = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
-        return entries if is_valid else {}
+        return {**(entries if is_valid else {}), **self._unwritten}
 
     def store(self, key: str, entry: dict[str, Any]) -> None:
+        """Store an entry; in a folder that cannot be written, for this session."""
         path = self.path
-        with locked(path.with_suffix(".lock"), within=path.parent):
-            content = json.dumps({self.field: {**self.entries(), key: entry}}, indent=1)
-            write_atomically(path, content.encode(), within=path.parent)
+        try:
+            with locked(path.with_suffix(".lock"), within=path.parent):
+                content = json.dumps({self.field: {**self.entries(), key: entry}}, indent=1)
+                write_atomically(path, content.encode(), within=path.parent)
+        except (OSError, NotImplementedError) as error:  # some file systems have no locks
+            self._unwritten[key] = entry
+            log.warning("%s cannot be written (%s), so it is kept for this session only", path, error)

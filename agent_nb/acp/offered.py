@@ -1,6 +1,5 @@
 """The models that outside agents offer, stored when an agent was used: `%agent models` starts none to list them."""
 
-import contextlib
 import difflib
 from collections.abc import Mapping, Sequence
 
@@ -38,8 +37,7 @@ def stored_models(agent: str) -> dict[str, str]:
 def store_models(agent: str, models: Mapping[str, str]) -> None:
     offered = showable(models)
     if offered and offered != stored_models(agent):
-        with contextlib.suppress(OSError):  # the next start of the agent stores them
-            STORED.store(agent, offered)
+        STORED.store(agent, offered)
 
 
 def models_text(models: Sequence[str]) -> str:

@@ -33,6 +33,8 @@ def with_agents_md(session: Session, runs: Sequence[Prepared]) -> tuple[tuple[Pr
         text = _read(path)
     except (OSError, ValueError) as error:
         return tuple(runs), f"`{name}` was left out: {getattr(error, 'strerror', None) or error}."
+    if not text:
+        return tuple(runs), ""
     if why := _refusal(session, path, text):
         return tuple(runs), f"`{name}` was left out: {why}."
     text = f"{prompt_text('agents_md')}\n\n{mask_values(text)}"
@@ -52,7 +54,7 @@ def _read(path: Path) -> str:
     if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(path.parent)):
         raise ValueError("it is a link out of its folder")
     try:
-        return printable(read_file(path, MAX_BYTES).decode().replace("\r\n", "\n").strip())
+        return printable(read_file(path, MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n").strip())
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8 text") from None
 

@@ -105,6 +105,30 @@ def test_invisible_characters_are_asked_about_and_sent_as_shown(send, asked):
     assert "Be<U+001B>[2J kind<U+202E>" in sent
 
 
+def test_an_answer_that_cannot_be_written_holds_for_the_session(send, asked, monkeypatch, tmp_path, caplog):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file" / "config"))
+    for _ in range(2):
+        sent, done = send("Be kind.")
+        assert done.ok, done.stderr
+        assert "Be kind." in sent
+    assert len(asked) == 1
+    assert "for this session only" in caplog.text
+
+
+def test_a_relative_folder_of_settings_is_not_beside_the_notebook(monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", "config")
+    assert CONSENTS.path.is_absolute()
+
+
+def test_nothing_is_asked_about_an_empty_file_or_a_byte_order_mark(send, asked):
+    assert send("")[1].ok
+    assert send("\ufeff\n")[1].ok
+    assert not asked
+    assert "Be kind." in send("\ufeffBe kind.")[0]
+    assert "says:\n\nBe kind." in asked[0]
+
+
 def test_a_secret_in_it_is_masked(send, shell):
     shell.run("service_password = 'correct-horse-9battery'")
     assert "correct-horse-9battery" not in send("The password is correct-horse-9battery.")[0]
