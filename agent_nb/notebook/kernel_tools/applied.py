@@ -131,22 +131,22 @@ class BranchedKernel:
 
     def check(self, run: Run, *, anyway: bool = False) -> list[str]:
         """Return the code to apply; raise `ConfigError` if there is none, or if it should not run now."""
-        codes = self.codes(run)
+        codes, name = self.codes(run), _expression(run)
         if not codes:
-            raise ConfigError(f"`{run.name}` has executed no code, so there is nothing to apply.")
+            raise ConfigError(f"`{name}` has executed no code, so there is nothing to apply.")
         if is_captured():
             raise ConfigError("Code of a run cannot apply another one: call `apply` in a cell.")
         if anyway:
             return codes
-        again = f"`{run.name}.apply(anyway=True)` runs the code nevertheless."
+        again = f"`{name}.apply(anyway=True)` runs the code nevertheless."
         if self.is_applied:
             raise ConfigError(
-                f"`{run.name}` has been applied already. `{run.name}.unapply()` puts the names back; {again}"
+                f"`{name}` has been applied already. `{name}.unapply()` puts the names back; {again}"
             )
         if names := self.changed(codes):
             have, them = ("has", "it") if len(names) == 1 else ("have", "them")
             raise ConfigError(
-                f"{listed([f'`{name}`' for name in names])} {have} changed since the branch of `{run.name}` was made,"
+                f"{listed([f'`{changed}`' for changed in names])} {have} changed since the branch of `{name}` was made,"
                 f" and its code reads {them}. Run the cell of `{run.name}` again; {again}"
             )
         return codes
@@ -187,12 +187,12 @@ class BranchedKernel:
         self.is_applied = True
         if changes:
             self._undo.append(undo_store.add(changes))
-        return Application(work.text(run.name, changes), changes)
+        return Application(work.text(_expression(run), changes), changes)
 
     def unapply(self, run: Run) -> str:
         """Put back the names that Apply has set, and return what was done."""
         if not self.is_applied:
-            raise ConfigError(f"`{run.name}` has not been applied.")
+            raise ConfigError(f"`{_expression(run)}` has not been applied.")
         tokens, self._undo, self.is_applied = self._undo[::-1], [], False
         return undo_store.undo_all(tokens) if tokens else "The code had set no names."
 
@@ -236,6 +236,11 @@ class _Work:
         remedy = f"`{name}.unapply()` puts the names back." if changes else ""
         parts = (head, changes.sentence() or "No name was set.", *self._notes, remedy)
         return safe_text(" ".join(filter(None, parts)))
+
+
+def _expression(run: Run) -> str:
+    """`look`, or `look.variants[1]` for a variant that is not the one with that name."""
+    return f"{run.name}.variants[{run.variant}]" if run.variant and not run.variants else run.name
 
 
 def _problem(execution: Execution) -> str:

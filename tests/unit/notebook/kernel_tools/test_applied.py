@@ -61,6 +61,18 @@ def test_the_calls_run_in_order_and_undo_puts_all_names_back(shell):
     assert shell.names["rows"] == [1, 2, 2]
 
 
+async def test_a_remedy_names_the_variant(shell):
+    shell.names["rows"] = [1]
+    turns = [[call("run_python", {"code": "total = len(rows)"})], [text("Done.")]]
+    models = [ScriptedProvider([*turns]) for _ in range(2)]
+    run = await Agent(models[0], tools=kernel_tools(), approve="auto").start_variants("go", models=models)
+    first, second = (replace(variant, name="look") for variant in run.variants)
+    assert "`look.unapply()` puts" in repr(first.apply())
+    assert "Applied `look.variants[1]`: 1 call" in repr(second.apply())
+    with pytest.raises(ConfigError, match=r"`look.variants\[1\].apply\(anyway=True\)` runs"):
+        second.apply()
+
+
 @pytest.mark.parametrize(
     ("code", "restored"), [("count = 5", 1), ("count += 1", 1), ("rows.append(count)", 1)]
 )
