@@ -20,6 +20,7 @@ from tests.unit.images.test_pasted import PNG
 DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
     .map(({ source, execution_count }) => [source, execution_count])"""
+WHOLE = "frame => frame.getBoundingClientRect().bottom <= innerHeight"
 NEXT = "%%agent hero_2 --from hero\nMake it darker"
 
 
@@ -44,6 +45,13 @@ def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(hero)
     assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
+    hero.keyboard.type("call it Petit Four")
+    hero.keyboard.press("Enter")
+    frames = hero.locator(".anb-frame")
+    for number in (1, 2):
+        expect(frames.nth(number).locator(".anb-chain button").first).to_be_visible()
+    hero.wait_for_function(WHOLE, arg=frames.nth(2).element_handle())
+    assert frames.locator(".anb-head").evaluate_all("all => all.map(one => one.offsetHeight)") == [40] * 3
 
 
 TO_CLIPBOARD = """async (data) => {
