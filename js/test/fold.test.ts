@@ -78,6 +78,21 @@ describe("while the notebook has a stage", () => {
 		expect(versions).toMatchObject({ moments: [], moment: null });
 	});
 
+	test("it is announced once, in its view there", async () => {
+		await run("one", { end: false });
+		const { panel } = await putOnStage("one");
+		const views = [shown("one"), panel.querySelector("[data-anb-run]")!.shadowRoot!];
+		const labels = views.map((view) => view.querySelector(".anb-frame")!.getAttribute("aria-label"));
+		expect(labels).toEqual(["agent run one", "agent run one on the stage"]);
+		kernel.batch(4, script(started, turn, text("Hi."), DONE).slice(3), {
+			run_id: "id of one",
+			meta: { ...META, key: "one" },
+		});
+		await soon();
+		const spoken = views.map((view) => view.querySelector(".anb-head [role=status]")!.textContent);
+		expect(spoken.map((words) => words.includes("done"))).toEqual([false, true]);
+	});
+
 	test("an output on the stage of another notebook is left to that one", async () => {
 		vi.stubGlobal(LAB as unknown as string, { version: VERSION, setRuns() {}, stage: () => null });
 		await run("one");

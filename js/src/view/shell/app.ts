@@ -16,7 +16,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	const alerts = h("span", { class: "anb-sr", "aria-live": "assertive" });
 	const element = h("div", { class: "anb" });
 	const redraw = oncePerFrame(update, signal);
-	const announce = createAnnouncer(alerts);
+	const announce = createAnnouncer(alerts, choices);
 	const toast = createToast(signal);
 	const takeSnapshot = createSnapshots(run, choices);
 	const frameOf = createFrames({ run, choices, redraw, draw: update, announce, notify }, signal, (built) => {
@@ -86,10 +86,14 @@ function createFrames(
 const TOAST_STAYS = 1000;
 const READING = 50;
 
-/** Clears the region first: a screen reader announces only changes, and a text may be repeated. */
-function createAnnouncer(region: HTMLElement): (text: string) => void {
+/**
+ * Clears the region first: a screen reader announces only changes, and a text may be repeated. Of a run on the stage only
+ * the view there speaks.
+ */
+function createAnnouncer(region: HTMLElement, choices: Choices): (text: string) => void {
 	let frame = 0;
 	return (text) => {
+		if (choices.stage === "shown") return;
 		cancelAnimationFrame(frame);
 		setText(region, "");
 		frame = requestAnimationFrame(() => setText(region, text));

@@ -64,7 +64,8 @@ function createStatus(context: Context) {
 			setChildren(dot, glyph, () => [glyph ? icon(glyph) : h("i")]);
 			setChildren(phase, `${tone} ${text}`, () => [phaseElement(text, path, tone === "live")]);
 			setAttribute(phase, "title", text);
-			if (!context.choices.replay) setText(spoken, `${run.meta.name}: ${announced}`);
+			const { replay, stage } = context.choices;
+			if (!replay && stage !== "shown") setText(spoken, `${run.meta.name}: ${announced}`);
 		},
 	};
 }

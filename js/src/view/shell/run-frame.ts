@@ -49,8 +49,7 @@ export function createFrame(context: Context): BodyView {
 			if (questionsOf(snapshot.variants).length > 0) remind ??= createReminder(context);
 			remind?.(snapshot);
 			keepReplay(context, snapshot);
-			element.setAttribute("aria-label", `agent run ${snapshot.run.meta.name}`);
-			drawFold(context, element);
+			label(context, element, snapshot);
 			const keepEnd = fitHeight(element, snapshot.variants.length === 1 && isFitted(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);
@@ -88,7 +87,9 @@ function createLazyParts(context: Context) {
 	};
 }
 
-function drawFold(context: Context, frame: HTMLElement): void {
+function label(context: Context, frame: HTMLElement, { run: { meta } }: Snapshot): void {
+	const where = context.choices.stage === "here" ? " on the stage" : "";
+	frame.setAttribute("aria-label", `agent run ${meta.name}${where}`);
 	frame.classList.toggle("shut", isFoldedAway(context));
 	setAttribute(frame, LETTERS, lettersOf(context));
 }
