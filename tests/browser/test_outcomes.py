@@ -150,6 +150,6 @@ def test_diff_compares_the_unfinished_text_with_what_was_kept(stage: Stage):
     stage.widget.get_by_role("tab", name="Diff").click()
     stage.widget.get_by_text("This is the first version").wait_for()
     stage.widget.get_by_role("button", name="Next version").click()
-    table = stage.widget.get_by_role("region", name="Changes")
+    table = stage.widget.get_by_role("group", name="Changes")
     assert "<h1>Kept</h1>" in table.locator("tr.m").inner_text()
     assert "<h1>Unfinished</h1><p>And" in table.locator("tr.p").inner_text()

@@ -139,7 +139,7 @@ export function createDiffTable(all: readonly DiffLine[]): HTMLElement {
 	const omitted = all.length - lines.length;
 	const more = omitted > 0 ? h("p", { class: "anb-cap" }, `and ${omitted} more lines`) : null;
 	const table = h("table", null, h("tbody", null, ...rows));
-	return h("div", { class: "anb-diff", tabindex: 0, role: "region", "aria-label": "Changes" }, table, more);
+	return h("div", { class: "anb-diff", tabindex: 0, role: "group", "aria-label": "Changes" }, table, more);
 }
 
 /** Pairs the changed lines of each block: the first removed with the first added, and so on. */

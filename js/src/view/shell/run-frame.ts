@@ -49,7 +49,7 @@ export function createFrame(context: Context): BodyView {
 			if (questionsOf(snapshot.variants).length > 0) remind ??= createReminder(context);
 			remind?.(snapshot);
 			keepReplay(context, snapshot);
-			label(context, element, snapshot);
+			drawFrame(context, element, snapshot);
 			const keepEnd = fitHeight(element, snapshot.variants.length === 1 && isFitted(context));
 			element.classList.toggle("halted", context.choices.replay?.playing === false);
 			for (const part of parts) part.update(snapshot);
@@ -87,7 +87,7 @@ function createLazyParts(context: Context) {
 	};
 }
 
-function label(context: Context, frame: HTMLElement, { run: { meta } }: Snapshot): void {
+function drawFrame(context: Context, frame: HTMLElement, { run: { meta } }: Snapshot): void {
 	const where = context.choices.stage === "here" ? " on the stage" : "";
 	frame.setAttribute("aria-label", `agent run ${meta.name}${where}`);
 	frame.classList.toggle("shut", isFoldedAway(context));
