@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-_PLAIN_EVENT = re.compile(rb"(?:event: ([^\r\n]*+)\n)?data: ([^\r\n]*+)\n\n")
+_PLAIN_EVENT = re.compile(rb"(?:event: (.*+)\n)?data: (.*+)\n\n")
+"""An event with plain line ends. `.` is matched three times as fast as `[^\\r\\n]`."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -19,11 +20,11 @@ class SseReader:
 
     def feed(self, chunk: bytes) -> list[tuple[str, bytes]]:
         """The events completed by this chunk, as name (empty if unset) and data."""
-        if not self._pieces and not self._after_cr and (plain := _PLAIN_EVENT.fullmatch(chunk)):
-            name, data = plain.groups(b"")
-            return [(name.decode(), data)]
         if self._after_cr or b"\r" in chunk:
             chunk = self._with_plain_line_ends(chunk)
+        if not self._pieces and (plain := _PLAIN_EVENT.fullmatch(chunk)):
+            name, data = plain.groups(b"")
+            return [(name.decode(), data)]
         if not chunk:
             return []
         if b"\n\n" not in chunk and not (self._ends_line and chunk.startswith(b"\n")):
