@@ -5,10 +5,11 @@ import asyncio
 import contextlib
 import functools
 import importlib
+import itertools
 import json
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from jiter import from_json
 
@@ -48,6 +49,7 @@ LOCAL_SILENCE_SECONDS = 600.0
 """A local server may process a long prompt for minutes before its first byte."""
 _DRAIN_SECONDS = 0.5
 _PAGE_BYTES = 65_536
+_encode_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 class ResponseStream(Protocol):
@@ -346,16 +348,20 @@ class _StreamReader:
 
 
 class JsonContent:
-    """A body as JSON, encoded in slices while it is sent, each time anew: it contains whole pages.
+    """A body as JSON. Long texts, such as pages, are encoded in slices while they are sent, each time anew.
 
-    Lone surrogates, which cannot be encoded, are replaced.
+    So no copy of them is held while the answer streams. Lone surrogates, which cannot be encoded, are replaced.
     """
 
     def __init__(self, body: Json) -> None:
-        self._body = body
+        self._parts: list[bytes | str] = []
+        """JSON, and between it the long texts, still to be encoded."""
+        for is_json, tokens in itertools.groupby(_json_tokens(body), key=lambda token: type(token) is bytes):
+            self._parts += [b"".join(cast("Iterator[bytes]", tokens))] if is_json else tokens
+        self._length = sum(map(len, self._slices()))
 
     def __len__(self) -> int:
-        return sum(map(len, self._slices()))
+        return self._length
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         for data in self._slices():
@@ -365,35 +371,40 @@ class JsonContent:
         return b"".join(self._slices())
 
     def _slices(self) -> Iterator[bytes]:
-        text = ""
-        for token in _json_tokens(self._body):
-            text += token
-            if len(text) >= SLICE:
-                yield whole_text(text).encode()
-                text = ""
-        yield whole_text(text).encode()
+        for part in self._parts:
+            if isinstance(part, bytes):
+                yield part
+            else:
+                yield from (_json_string(text)[1:-1] for text in slices(part))
 
 
-def _json_tokens(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield '"'
-            yield from (json.dumps(part, ensure_ascii=False)[1:-1] for part in slices(value))
-            yield '"'
-        case dict() if value:
-            for number, (key, item) in enumerate(value.items()):
-                yield "," if number else "{"
-                yield from _json_tokens(key if isinstance(key, str) else json.dumps(key))
-                yield ":"
-                yield from _json_tokens(item)
-            yield "}"
-        case list() | tuple() if value:
-            for number, item in enumerate(value):
-                yield "," if number else "["
-                yield from _json_tokens(item)
-            yield "]"
-        case _:
-            yield json.dumps(value, allow_nan=False)
+def _json_tokens(value: Any) -> list[bytes | str]:
+    tokens: list[bytes | str] = []
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            name = key if isinstance(key, str) else _encode_json(key)
+            tokens += (b"," if tokens else b"{", _json_string(name), b":")
+            tokens += _json_tokens(item)
+        tokens.append(b"}")
+    elif isinstance(value, list | tuple) and value:
+        for item in value:
+            tokens.append(b"," if tokens else b"[")
+            tokens += _json_tokens(item)
+        tokens.append(b"]")
+    elif not isinstance(value, str):
+        tokens.append(_encode_json(value).encode())
+    elif len(value) <= SLICE:
+        tokens.append(_json_string(value))
+    else:
+        tokens += (b'"', value, b'"')
+    return tokens
+
+
+def _json_string(text: str) -> bytes:
+    try:
+        return _encode_json(text).encode()
+    except UnicodeEncodeError:
+        return _encode_json(whole_text(text)).encode()
 
 
 def _default_silence(settings: Settings) -> float:
