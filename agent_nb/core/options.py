@@ -100,7 +100,7 @@ def above_zero(example: str, unit: str = "a number") -> Number:
 PACE = Number(float, lambda value: 0 <= value < float("inf"), "a number of at least 0", "0.5")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # each generated method makes `%load_ext` slower
 class Options:
     """The parsed options of a `%%agent` line. To add an option, add a field here and use it."""
 

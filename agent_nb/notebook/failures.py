@@ -10,7 +10,7 @@ MOST_FAILURES = 20
 MAX_FRAMES = 8
 MAX_MESSAGE = 4_000
 _OWN = (str(Path(__file__).parent / "kernel_tools"), "<frozen ")
-_IPYTHON = re.compile(r"[\\/](?:IPython|ipykernel)[\\/]")
+_IPYTHON = r"[\\/](?:IPython|ipykernel)[\\/]"
 
 
 class FailedCell(SimpleNamespace):
@@ -114,7 +114,7 @@ def code_frames(error: BaseException) -> list[traceback.FrameSummary]:
     return [
         frame
         for frame in frames[start:]
-        if not frame.filename.startswith(_OWN) and not _IPYTHON.search(frame.filename)
+        if not frame.filename.startswith(_OWN) and not re.search(_IPYTHON, frame.filename)
     ]
 
 
