@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_nb import load
+from agent_nb.run.run_writer import SUFFIX
 from agent_nb.run.store import RunStore
 from tests.support.fault_table import TABLE
 from tests.support.kernels import start_kernel
@@ -64,7 +65,7 @@ def test_a_full_disk_costs_only_what_is_not_saved(tmp_path):
             assert cell.status == "ok", cell.errors
             assert kernel.value(f"run{number}.reason") == "'end_turn'"
             names = loaded(store)
-            assert len(names) == len(list(store.folder.glob("*.json"))), "a file that is not listed"
+            assert len(names) == len(list(store.folder.glob(f"*{SUFFIX}"))), "a file that is not listed"
             if f"run{number}" in names:
                 assert not full, "saved on a full disk"
                 TABLE.add("disk", "full", "recovered")
