@@ -17,7 +17,7 @@ class UserFile:
     """A JSON file with one object per key."""
 
     name: str
-    field: str
+    section: str
     """The name of the object that contains them."""
     _unwritten: dict[str, Json] = field(default_factory=dict, compare=False)
     """Entries of this session that could not be written."""
@@ -35,7 +35,7 @@ class UserFile:
     def entries(self) -> dict[str, Json]:
         """Return the stored objects by key; only those of this session if the file is missing or corrupt."""
         try:
-            entries = parse_json(self.path.read_bytes())[self.field]
+            entries = parse_json(self.path.read_bytes())[self.section]
         except (OSError, LookupError, TypeError):
             entries = {}
         is_valid = isinstance(entries, dict) and all(isinstance(entry, dict) for entry in entries.values())
@@ -46,7 +46,7 @@ class UserFile:
         path = self.path
         try:
             with locked(path.with_suffix(".lock"), within=path.parent):
-                content = json.dumps({self.field: {**self.entries(), key: entry}}, indent=1)
+                content = json.dumps({self.section: {**self.entries(), key: entry}}, indent=1)
                 write_atomically(path, content.encode(), within=path.parent)
         except (OSError, NotImplementedError) as error:  # some file systems have no locks
             self._unwritten[key] = entry
