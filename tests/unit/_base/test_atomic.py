@@ -47,6 +47,7 @@ ALLOWED = {
     "engine/batch/runs.py": "makes the folder that the user named",
     "pages/chromium.py": "a new folder of its own below the system's temporary folder",
     "files/contents.py": "ordinary code that the user runs: cells made of a run do not need agent_nb",
+    "notebook/kernel_tools/branch_process.py": "opens again what the session has open",
     "notebook/verify.py": "a new folder of its own below the system's temporary folder",
     "marimo.py": "deletes a recording, after `check_place`",
     "run/store.py": "deletes old runs, under a lock that refuses links",
@@ -166,10 +167,12 @@ def _writers(file: Path) -> Iterator[ast.Call]:
 
 def _writes(call: ast.Call) -> bool:
     match call.func:
+        case _ if call.args and ast.unparse(call.args[0]) == "os.devnull":
+            return False
         case ast.Name(id="open") | ast.Attribute(value=ast.Name(id="io"), attr="open"):
             return _mode(call, 1) != "r"
         case ast.Attribute(value=ast.Name(id="os"), attr="open"):
-            return ast.unparse(call.args[0]) != "os.devnull"
+            return True
         case ast.Name(id="ZipFile") | ast.Attribute(attr="ZipFile"):
             return not isinstance(call.args[0], ast.Name) or call.args[0].id not in ("buffer", "file")
         case ast.Attribute(attr="open") if call.args and _mode(call, 0) not in ("", "r"):
