@@ -114,10 +114,10 @@ def test_a_module_beside_the_notebook_does_not_stand_in_for_a_plugin(environment
 
 
 def test_the_product_works_without_the_classroom(tmp_path):
-    """The package without the folder `lab` and its entry point: nothing else misses it."""
+    """The package without the folder `classroom` and its entry point: nothing else misses it."""
     package = tmp_path / "package"
-    ignored = shutil.ignore_patterns("__pycache__", "lab")
-    shutil.copytree(ROOT / "agent_nb", package / "agent_nb", ignore=ignored)
+    shutil.copytree(ROOT / "agent_nb", package / "agent_nb", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.rmtree(package / "agent_nb" / "classroom")
     (package / "sitecustomize.py").write_text(
         "import agent_nb._base.installed as installed\ninstalled.entry_points = lambda *groups: iter(())\n"
     )

@@ -179,7 +179,7 @@ def untrusted(lab_page, lab, notebooks):
 
 
 def assert_nothing_ran(page: Page) -> None:
-    """Frames have had their time: the page inside the preview has told."""
+    """To be called after the page inside the preview has reported: other frames have had their time, too."""
     assert page.alarms == []
     assert page.evaluate("window.pwned") is None
 
