@@ -87,11 +87,10 @@ def unsupported_note(run: FinishedRun) -> list[str]:
 
 def uncomputed_note(run: FinishedRun) -> str:
     """Return the line above an answer with unsupported numbers if no code ran and no file changed; empty otherwise."""
-    events = [type(event) for event in run.events.of(ev.TurnStarted, ev.FileChanged)]
-    has_changed = ev.FileChanged in dropwhile(
-        lambda kind: kind is ev.FileChanged, events
-    )  # not the initial files
-    return NOT_COMPUTED if run.unsupported and not run.ran_code and not has_changed else ""
+    events = run.events.of(ev.TurnStarted, ev.FileChanged)
+    in_turns = dropwhile(lambda event: isinstance(event, ev.FileChanged), events)  # without the initial files
+    has_changed = any(isinstance(event, ev.FileChanged) for event in in_turns)
+    return NOT_COMPUTED if run.unsupported and not (run.ran_code or has_changed) else ""
 
 
 def replay_source(run: FinishedRun) -> str:
