@@ -5,12 +5,14 @@ python -m docs.scripts.screenshot [NAME...]
 
 import io
 import json
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import nbformat
 from PIL import Image
 from playwright.sync_api import Page, expect
 
@@ -25,6 +27,8 @@ from tests.support.lab import (
     wait_for_kernel,
     write_notebook,
 )
+from tests.support.widget_stage import stand_still
+from tests.support.wire import Call, Pause, Say, WireServer, reply
 
 TARGET = Path(__file__).parents[1] / "pictures"
 LOAD = "%load_ext agent_nb"
@@ -52,6 +56,28 @@ MANY = """from agent_nb import Agent
 prompts = {"form": "A contact form", "menu": "The menu of a bakery"}
 runs = await Agent("demo:").map(prompts)
 runs"""
+LAB = """[lab]
+title = "Web pages with agents, week 3"
+models = ["demo:", "anthropic:claude-haiku-5-5"]
+budget = 0.50
+"""
+LOGIN = 'login = {"host": "db.example.org", "user": "ada", "password": "kXq7-vTz2-mPw9"}'
+OVENS = """%%agent ovens
+A page that converts oven temperatures from Celsius to Fahrenheit, with a table of common settings."""
+CLOCK = """%%writefile clock.py
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("clock", log_level="ERROR")
+
+@server.tool()
+def time_in(zone: str = "UTC") -> str:
+    "The time in a zone such as Europe/Paris."
+    return f"12:04 in {zone}"
+
+server.run()"""
+TIME = "%%agent lyon -m demo: -t mcp:clock --approve auto\nA page that says what time it is."
+STAYS = """import pandas as pd
+stays = pd.DataFrame({"ward": ["A", "A", "B"], "nights": [2, 3, 9]})"""
 
 CELLS: dict[str, tuple[tuple[str, ...], int]] = {
     "models": (("%agent models",), 1),
@@ -65,6 +91,10 @@ CELLS: dict[str, tuple[tuple[str, ...], int]] = {
     "many": ((MANY,), 1),
     "answers": ((ADS, RATIOS), 2),
     "statement": ((HERO, "%agent statement hero"), 2),
+    "classroom": ((HERO, "%%agent form --check 'Send' in html\nA contact form", "%agent lab log"), 3),
+    "secrets": ((LOGIN, "%%agent page --dry-run --lean\nA status page for {{login}}."), 1),
+    "mcp": ((CLOCK, "%agent mcp add clock python clock.py", TIME), 2),
+    "look": ((OVENS,), 1),
 }
 """Notebooks whose pictures need no click: their cells, and the first cell that is shown."""
 
@@ -122,9 +152,99 @@ def take_approval(page: Page, lab: Lab) -> None:
     page.get_by_role("button", name="Stop", exact=True).first.click()
 
 
+def take_try(page: Page, lab: Lab) -> None:
+    cell = "%%agent best -t kernel\nWhich month sold best in sales? Draw it."
+    open_cells(page, lab, "try", SALES, cell)
+    card = page.locator(".jp-Cell .anb-card.ask")
+    expect(card).to_be_visible(timeout=90_000)
+    stand_still(card.locator(".anb-acts"))
+    card.get_by_role("button", name="Try it").click(timeout=90_000)
+    expect(card.locator(".anb-trial img")).to_be_visible(timeout=90_000)
+    page.add_style_tag(content=":root { --anb-height: 1050px }")
+    shoot(page, "try", 2)
+    page.get_by_role("button", name="Stop", exact=True).first.click()
+
+
+def take_apply(page: Page, lab: Lab) -> None:
+    branch = BEST.replace("best -t", "best --branch -t", 1)
+    open_cells(page, lab, "apply", SALES, branch)
+    wait_until_done(page)
+    page.get_by_role("button", name="Apply", exact=True).click()
+    card = page.locator(".jp-Cell .anb-card.ask")
+    card.scroll_into_view_if_needed()
+    box = card.bounding_box()
+    assert box
+    page.mouse.move(0, 0)
+    page.wait_for_timeout(500)
+    above = 165  # the answer and the buttons
+    clip = {
+        "x": box["x"] - 32,
+        "y": box["y"] - above,
+        "width": box["width"] + 42,
+        "height": box["height"] + above + 10,
+    }
+    save(page.screenshot(clip=clip), "apply")
+
+
+def take_private(page: Page, lab: Lab) -> None:
+    """A vendor that waits after it has got the result, as long as "Show the model" is there."""
+    code = 'print(stays.groupby("ward").nights.sum())'
+    cell = "%%agent wards -t kernel --data schema --approve run_python=auto\n"
+    with WireServer.in_thread() as server:
+        server.plan(reply(Call("run_python", {"code": code})), reply(Pause(60), Say("Ward B.")))
+        vendor = f"import os\nos.environ.update({server.as_openai()})"
+        open_cells(
+            page, lab, "private", vendor, STAYS, f"{cell}Which ward has the most nights in {{{{stays}}}}?"
+        )
+        expect(page.get_by_role("button", name="Show the model")).to_be_visible(timeout=90_000)
+        page.add_style_tag(content=":root { --anb-height: 380px }")
+        shoot(page, "private", 3)
+        page.get_by_role("button", name="Stop", exact=True).first.click()
+        wait_for_kernel(page)
+
+
+def take_load(page: Page, lab: Lab) -> None:
+    write_notebook(lab.root / "load.ipynb", HERO, "")
+    open_notebook(page, lab, "load.ipynb")
+    page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+    run_all(page)
+    expect(page.get_by_role("button", name="Load agent_nb and run")).to_be_visible(timeout=90_000)
+    shoot(page, "load", 0)
+
+
+def take_preferences(page: Page, lab: Lab) -> None:
+    open_cells(page, lab, "preferences", "")
+    page.set_viewport_size({"width": 1100, "height": 360})
+    page.evaluate("() => { window.jupyterapp.commands.execute('settingeditor:open', {query: 'agent_nb'}) }")
+    expect(page.get_by_label("Fix button")).to_be_visible(timeout=90_000)
+    page.wait_for_timeout(1000)
+    save(page.screenshot(), "preferences")
+
+
+def take_off(page: Page, lab: Lab) -> None:
+    path = lab.root / "off.ipynb"
+    write_notebook(path, LOAD, HERO)
+    book = nbformat.read(path, 4)
+    book.metadata["agent_nb"] = {"off": True}
+    nbformat.write(book, path)
+    page.set_viewport_size({"width": 1000, "height": 420})
+    open_notebook(page, lab, path.name)
+    page.evaluate(
+        """() => {
+            window.jupyterapp.shell.collapseLeft();
+            window.jupyterapp.commands.execute("property-inspector:show-panel");
+        }"""
+    )
+    page.get_by_text("Advanced Tools").first.click()
+    page.get_by_text("Notebook metadata").scroll_into_view_if_needed()
+    page.wait_for_timeout(2000)
+    save(page.screenshot(), "off")
+
+
 def take_question(page: Page, lab: Lab) -> None:
     open_cells(page, lab, "question", "%%agent tea -t ask_user\nA page about tea")
     expect(page.get_by_role("button", name="Few words")).to_be_visible(timeout=90_000)
+    page.add_style_tag(content=":root { --anb-height: 480px }")
     shoot(page, "question", 1)
     page.get_by_role("button", name="Stop", exact=True).first.click()
 
@@ -264,6 +384,12 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
     "point": take_point,
     "variants": take_variants,
     "approval": take_approval,
+    "try": take_try,
+    "apply": take_apply,
+    "private": take_private,
+    "load": take_load,
+    "preferences": take_preferences,
+    "off": take_off,
     "question": take_question,
     "plan": take_plan,
     "fix": take_fix,
@@ -277,15 +403,21 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
 
 def take_cells(page: Page, lab: Lab, name: str) -> None:
     cells, first = CELLS[name]
+    (lab.root / name).mkdir()
+    if name == "classroom":
+        (lab.root / name / "lab.toml").write_text(LAB)
+    if name == "look":
+        shutil.copytree(FOLDER / "cassettes", lab.root / name / "cassettes")
     open_cells(page, lab, f"{name}/{name}", *cells)
     last = page.locator(".jp-Cell").nth(len(cells)).locator(".jp-InputPrompt")
     expect(last).to_have_text(f"[{len(cells) + 1}]:", timeout=120_000)
-    shoot(page, name, first, len(cells))
+    shoot(page, name, first, len(cells), most=132 if name == "classroom" else 5000)  # without its path
 
 
 def main(*names: str) -> None:
     TARGET.mkdir(exist_ok=True)
-    with start_lab(Path(tempfile.mkdtemp())) as lab, open_browser() as browser:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for the MCP server's `python`
+    with start_lab(Path(tempfile.mkdtemp()), environment={"PATH": path}) as lab, open_browser() as browser:
         for name in names or (*PICTURES, *CELLS):
             page = browser.new_page(viewport={"width": 1240, "height": 1500}, device_scale_factor=1.5)
             if name in CELLS:
