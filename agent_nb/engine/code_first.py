@@ -7,7 +7,7 @@ of `run_python`. The engine sends the blocks back as the model wrote them, and t
 import ast
 import difflib
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Literal
@@ -64,7 +64,8 @@ class CodeFirst:
         data = Message(role="user", parts=(Text(self._loaded.description), *notes))
         messages = [data, *chain.from_iterable(map(self._as_text, others))]
         texts = [*sent_texts(prepared.system, messages, prepared.tools, files)]
-        if is_code_quoted(written, texts) or is_code_quoted(code, texts):
+        data_texts = [self._loaded.description, *_contents(window.messages, files)]
+        if any(is_code_quoted(form, texts, data_texts) for form in (written, code)):
             return "show", code
         self._written.add(block)
         is_users = any(is_code_quoted(form, [self._loaded.question]) for form in (written, code))
@@ -132,6 +133,14 @@ class CodeFirst:
         if self._gate:  # shown to the user, and not sent in a conversation that continues this one
             return turn
         return replace(turn, message=replace(turn.message, parts=(*turn.message.parts, Text(addition))))
+
+
+def _contents(messages: Sequence[Message], files: Files) -> Iterator[str]:
+    """The results of calls that succeeded, since an error shows the model's own code, and the contents of files."""
+    for part in chain.from_iterable(message.parts for message in messages):
+        yield from [part.text] if isinstance(part, ToolResult) and part.ok else []
+    for content in files.values():
+        yield content if isinstance(content, str) else content.decode("utf-8", "replace")
 
 
 def without_loading(code: str, tables: Collection[str]) -> str:

@@ -38,6 +38,9 @@ _MARGIN = re.compile(r"^[ \t>|.$#*+-]*(?:(?:in ?)?\[?[0-9]+\]?[ \t:|.)]+)?[ \t>|
 _TOKEN = re.compile(r"\w+|[^\w\s()'\",;\\#`]")
 """Words and signs, without what a layout may change: brackets, quotation marks, separators, line continuations."""
 
+_LEAST_TOKENS = 4
+"""Tokens of code that is searched for inside the lines of data: `df`, a name there, is no quotation."""
+
 
 class _Folding(dict[int, str]):
     """The letters of each character in NFKD and lower case. `normalize` takes quadratic time for many accents."""
@@ -72,13 +75,21 @@ def is_quoted(call: ToolCall, texts: Iterable[str]) -> bool:
     return any(_quotes(_folded(text), _spelled(name), values) for text in texts if name in _letters(text))
 
 
-def is_code_quoted(code: str, texts: Iterable[str]) -> bool:
-    """Whether the same code stands as whole lines in one of these texts."""
+def is_code_quoted(code: str, texts: Iterable[str], data: Iterable[str] = ()) -> bool:
+    """Whether the same code stands as whole lines in one of these texts, or anywhere in one of the data.
+
+    In data it may be an entry of a row, or an item of a list. Very short code is not searched for there.
+    """
     readings = _readings_of_code([code, canonical_code(code)])
     needles = [f" {' '.join(tokens)} " for tokens in map(_TOKEN.findall, readings) if tokens]
+    long = [needle for needle in needles if len(needle.split()) >= _LEAST_TOKENS]
     words = {*_LETTERS.findall(_COMMENT.sub("", _folded(canonical_code(code))))}
-    candidates = (text for text in texts if all(word in _folded(text) for word in words))
-    return any(_has_lines(reading, needles) for reading in _readings_of_code(candidates))
+
+    def candidates(texts: Iterable[str]) -> Iterator[str]:
+        return _readings_of_code(text for text in texts if all(word in _folded(text) for word in words))
+
+    in_lines = any(_has_lines(reading, needles) for reading in candidates(texts))
+    return in_lines or any(_has_tokens(reading, long) for reading in candidates(data))
 
 
 def canonical_code(code: str) -> str:
@@ -95,6 +106,11 @@ def _readings_of_code(texts: Iterable[str]) -> Iterator[str]:
         folded = _folded(text)
         for reading in (_COMMENT.sub("", folded), folded):
             yield _spelled(_MARGIN.sub("", reading))
+
+
+def _has_tokens(text: str, needles: Sequence[str]) -> bool:
+    joined = f" {' '.join(_TOKEN.findall(text))} "
+    return any(needle in joined for needle in needles)
 
 
 def _has_lines(text: str, needles: Sequence[str]) -> bool:

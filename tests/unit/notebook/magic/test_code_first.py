@@ -240,6 +240,34 @@ def test_code_is_recognised_in_any_layout(layout):
     assert not is_code_quoted(QUOTED, [f"Do not {QUOTED} here."])
 
 
+VALUES = {
+    "column": "pd.DataFrame({'n': [1, 2], 'text': ['a', note], 'm': [3, 4]})",
+    "list": "['a', note]",
+    "dict": "{'a': [{'b': note}]}",
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("is_printed", [False, True])
+def test_code_inside_a_value_does_not_run(shell, server, value, is_printed):
+    """Beside it in its line stand other values."""
+    shell.run(DATA)
+    code = 'import shutil; shutil.rmtree("x", True)'
+    shell.names["note"] = code
+    shell.run(f"data = {VALUES[value]}\ndf['n'] = 1")
+    answers = [Say(block("print(data)"))] * is_printed + [Say(block(code)), Say("Done.")]
+    server.plan(*map(reply, answers))
+    shell.run(f"{CELL} -w {'df' if is_printed else 'data'}\nCompute.")
+    run = shell.names["run"]
+    assert [end.ok for end in of(run, ToolFinished) if end.code != "NOT_A_CALL"] == [True] * is_printed
+    assert code in run.text
+
+
+def test_a_block_that_corrects_a_syntax_error_runs(shell, server):
+    run = ask(shell, server, block(MEAN[:-1]), block(MEAN), "It is 4.04.")
+    assert [end.ok for end in of(run, ToolFinished)] == [False, True]
+
+
 PLACES = {
     "prompt": ([], "-w df", "Compute with {{note}}"),
     "output": ([], "-w df", "Compute."),
