@@ -158,7 +158,7 @@ def _is_number(value: Any) -> bool:
 
 def _rounded(answer: Any) -> str:
     def rounded(number: str) -> str:
-        return f"{float(number):.4g}"
+        return f"{float(number) + 0.0:.4g}"  # -0.0 is 0
 
     plain = json.loads(json.dumps(answer), parse_float=rounded, parse_int=rounded)
     return json.dumps(plain, sort_keys=True)

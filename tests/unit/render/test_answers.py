@@ -48,6 +48,11 @@ async def test_rows_have_the_value_the_code_and_how_many_agree(tmp_path):
     assert repr(loaded.answers) in TEXT.render(loaded)
 
 
+async def test_zeros_of_both_signs_agree():
+    run = await analysts([{"slope": 0.0}, {"slope": -0.0}, {"slope": 0}])
+    assert [row["agree"] for row in run.answers.rows()] == [3, 3, 3]
+
+
 async def test_saved_exported_and_markdown_forms_have_the_table_and_the_plot():
     run = await analysts(
         [{"slope": 0.5, "kind": "<b>"}, {"slope": 1, "kind": "|`"}], "slope: float, kind: str"
