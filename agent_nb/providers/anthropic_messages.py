@@ -155,7 +155,10 @@ class AnthropicMessagesDecoder(StreamDecoder):
         match block["type"]:
             case "tool_use":
                 self._calls.add(index)
-                return (self._turn.start_call(index, block["id"], block["name"]),)
+                start = self._turn.start_call(index, block["id"], block["name"])
+                if not block.get("input"):
+                    return (start,)
+                return start, self._turn.arguments(index, json.dumps(block["input"], ensure_ascii=False))
             case "text" if block.get("text"):
                 return (self._turn.text(block["text"], index),)
             case "thinking" if block.get("thinking"):

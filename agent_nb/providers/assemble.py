@@ -59,6 +59,9 @@ class Assembler:
         text = self._calls[key].text
         return text.equals(arguments) or parse_json(str(text), text) == parse_json(arguments, arguments)
 
+    def has_text(self, key: Any) -> bool:
+        return ("text", key) in self._parts_by_key
+
     def has_call(self, key: Any) -> bool:
         return key in self._calls
 

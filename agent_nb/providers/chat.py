@@ -123,7 +123,7 @@ class ChatDecoder(StreamDecoder):
         self._refusal: list[str] = []
 
     def feed(self, event: str, data: Json) -> Sequence[Piece]:
-        if problem := data.get("error"):
+        if problem := data.get("error") or (data if data.get("object") == "error" else None):  # older vLLM
             raise self._error(problem, failure.retry_header(problem))
         if data.get("usage"):
             self._usage = _usage(data["usage"])
@@ -168,8 +168,9 @@ class ChatDecoder(StreamDecoder):
             _merge(self._reasoning_details, detail)
         for field in _REASONING:
             if isinstance(text := delta.get(field), str):
-                self._reasoning_field = self._reasoning_field or field
-                return (self._turn.thinking(text, "thinking"),) if text else ()
+                self._reasoning_field = field if text else self._reasoning_field or field
+                if text:
+                    return (self._turn.thinking(text, "thinking"),)
         if refusal := delta.get("refusal"):
             self._refusal.append(refusal)
             return (self._turn.text(refusal),)

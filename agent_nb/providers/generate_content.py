@@ -216,6 +216,8 @@ class GenerateContentProvider(VendorProvider):
 
         if isinstance(exc, errors.UnknownApiResponseError):
             return failure.garbled(self.settings)
+        if isinstance(exc, TypeError):  # raised by the SDK for an error event without a code
+            return failure.from_status(self.settings, 500, "it sent an error without a code")
         return super().error(exc)
 
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:

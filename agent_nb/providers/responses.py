@@ -73,7 +73,8 @@ class ResponsesDecoder(StreamDecoder):
             case "response.failed":
                 return self._failed(data["response"])
             case "error":
-                raise self._error(data.get("error") or data)
+                problem = data.get("error") or data
+                raise self._error(problem, failure.retry_header(problem))
             case "" if "error" in data:
                 raise self._error(data["error"])
         return ()
@@ -91,7 +92,7 @@ class ResponsesDecoder(StreamDecoder):
 
     def _done(self, index: int, item: Json) -> Sequence[Piece]:
         """Check a finished call, which repeats its arguments: if they differ, deltas were repeated or reordered."""
-        pieces = self._started(index, item)
+        pieces = [*self._started(index, item), *self._whole_text(index, item)]
         arguments = item.get("arguments") if item.get("type") == "function_call" else None
         if arguments and not self._turn.has_same_arguments(index, arguments):
             raise self._disordered()
@@ -99,9 +100,18 @@ class ResponsesDecoder(StreamDecoder):
         self._items[index] = {**item, "arguments": ""} if "arguments" in item else item
         return pieces
 
+    def _whole_text(self, index: int, item: Json) -> Sequence[Piece]:
+        """The text of a message if the server sent no deltas."""
+        if item.get("type") != "message" or self._turn.has_text(index):
+            return ()
+        text = "".join(block.get("text") or "" for block in item.get("content") or ())
+        return (self._turn.text(text, index),) if text else ()
+
     def _finished(self, response: Json, stop: Stop | None = None, detail: str = "") -> Sequence[Piece]:
         refusal = "".join(self._refusal)
         incomplete = (response.get("incomplete_details") or {}).get("reason")
+        if response.get("status") == "incomplete":
+            incomplete = incomplete or "max_output_tokens"
         if stop is None and not incomplete and self._items and self._added - self._items.keys():
             raise self._disordered()
         if stop is None and incomplete:

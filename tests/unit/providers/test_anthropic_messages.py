@@ -106,6 +106,14 @@ async def test_an_end_without_a_reason_is_none(server: WireServer):
     assert caught.value.retryable
 
 
+async def test_arguments_that_come_whole_are_taken(server: WireServer):
+    block = {"type": "tool_use", "id": "c", "name": "search", "input": {"q": "é"}}
+    events = ({"type": "content_block_start", "content_block": block}, {"type": "content_block_stop"})
+    server.plan(reply(*(Raw(sse({**event, "index": 0}, event["type"])) for event in events)))
+    (call,) = (await turn_of(ANTHROPIC.provider(server))).message.tool_calls
+    assert call.arguments == '{"q": "é"}'
+
+
 SERVER_TOOL = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
 
 

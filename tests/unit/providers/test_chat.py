@@ -87,6 +87,21 @@ async def test_a_long_description_of_a_tool_is_truncated(server: WireServer):
     assert sent.endswith("…")
 
 
+async def test_thinking_beside_an_empty_field_is_shown_and_sent_back(server: WireServer):
+    server.plan(reply(chunk({"reasoning_content": "", "reasoning": "Hm."}), *TWO_CALLS), reply(Say("Done.")))
+    turn = await two_turns(CHAT.provider(server))
+    assert Thinking("Hm.") in turn.message.parts
+    assert server.requests[1].body["messages"][2]["reasoning"] == "Hm."
+
+
+async def test_an_error_in_the_form_of_older_servers_is_read(server: WireServer):
+    event = {"object": "error", "message": "maximum context length is 4096 tokens", "code": 400}
+    server.plan(reply(Say("Hm."), Raw(sse(event))))
+    with pytest.raises(ProviderError) as caught:
+        await collect(CHAT.provider(server))
+    assert caught.value.too_long
+
+
 async def test_a_call_without_an_id_gets_one(server: WireServer):
     call = {"function": {"name": "search", "arguments": {"q": 1}}}
     server.plan(reply(chunk({"tool_calls": [call]})))

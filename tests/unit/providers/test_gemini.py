@@ -183,6 +183,13 @@ async def test_a_malformed_call_may_be_tried_again(server: WireServer):
     assert caught.value.retryable
 
 
+async def test_an_error_without_a_code_may_be_tried_again(server: WireServer):
+    server.plan(reply(Say("Hm."), Raw(sse({"error": {"message": "Oops"}}))))
+    with pytest.raises(ProviderError, match="without a code") as caught:
+        await collect(GENERATE.provider(server))
+    assert caught.value.retryable
+
+
 async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
     server.plan(reply(Say("Hello.")))

@@ -122,3 +122,24 @@ async def test_arguments_that_come_whole_are_taken(server: WireServer):
     server.plan(reply(done, Call("search", "{}")))
     turn = await turn_of(OPENAI.provider(server))
     assert turn.message.tool_calls[0].arguments == '{"q": 1}'
+
+
+async def test_a_text_that_comes_whole_is_taken(server: WireServer):
+    content = [{"type": "output_text", "text": "Hello.", "annotations": []}]
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "content": content}
+    server.plan(reply(Raw(sse({"type": "response.output_item.done", "output_index": 0, "item": item}))))
+    assert (await turn_of(OPENAI.provider(server))).message.text == "Hello."
+
+
+async def test_an_incomplete_answer_without_a_reason_was_cut(server: WireServer):
+    response = {"status": "incomplete", "incomplete_details": None}
+    server.plan(reply(Say("Half"), Raw(sse({"type": "response.incomplete", "response": response}))))
+    assert (await turn_of(OPENAI.provider(server))).stop == "max_tokens"
+
+
+async def test_an_error_event_says_how_long_to_wait(server: WireServer):
+    event = {"type": "error", "code": "rate_limit_exceeded", "message": "Please try again in 1.2s."}
+    server.plan(reply(Say("Hm."), Raw(sse(event))))
+    with pytest.raises(ProviderError) as caught:
+        await collect(OPENAI.provider(server))
+    assert caught.value.retry_after == 1.2
