@@ -49,11 +49,16 @@ def to_html(markdown: str) -> str:
 def with_code(text: str) -> str:
     pieces = text.split("`")
     if len(pieces) % 2 == 0:
-        return html.escape(text, quote=False)
+        return _prose(text)
     return "".join(
-        f"<code>{html.escape(piece, quote=False)}</code>" if index % 2 else html.escape(piece, quote=False)
+        f"<code>{html.escape(piece, quote=False)}</code>" if index % 2 else _prose(piece)
         for index, piece in enumerate(pieces)
     )
+
+
+def _prose(text: str) -> str:
+    """Escape text without formulas: JupyterLab takes what is between two dollar signs in an element for one."""
+    return html.escape(text, quote=False).replace("$", "<span>$</span>")
 
 
 def link(url: str, title: str) -> str:
@@ -79,6 +84,7 @@ def parser() -> "MarkdownIt":
     md.add_render_rule("heading_open", lambda *_: "<p><strong>")
     md.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
     md.add_render_rule("link_open", _open_link)
+    md.add_render_rule("text", lambda _, tokens, index, *__: _prose(tokens[index].content))
     add_math(md)
     _show_deep_text(md)
     return md

@@ -13,7 +13,7 @@ from nbconvert.filters import markdown2html
 from agent_nb.pages.policy import PLAIN_TAGS
 from agent_nb.render import bundle
 from agent_nb.render.outputs import plain_html
-from agent_nb.render.safe_markdown import as_text, rebuilt, to_html
+from agent_nb.render.safe_markdown import as_text, rebuilt, to_html, with_code
 from tests.support import ROOT
 from tests.support.hostile_run import hostile_run
 from tests.support.markdown_forms import FORMS
@@ -103,8 +103,15 @@ def test_ordinary_markdown_keeps_its_meaning(markdown: str) -> None:
     assert plain_page(html) == plain_page(page)
 
 
+def test_a_price_is_no_part_of_a_formula() -> None:
+    price = "<span>$</span>5"
+    assert to_html("$x$ for $5 or **$5**") == f"<p>$x$ for {price} or <strong>{price}</strong></p>\n"
+    assert with_code("$5 or `$x`") == f"{price} or <code>$x</code>"
+
+
 def plain_page(page: str) -> str:
-    """The page without the attributes of our links, the headings that we draw as text, and the space of formulas."""
+    """The page without the attributes of our links, the headings that we draw as text, the marks of dollars and the space of formulas."""
+    page = page.replace("<span>$</span>", "$")
     page = re.sub(
         r' (target|rel)="[^"]*"|<p><strong>(A heading)</strong></p>|<h1>(A heading)</h1>', r"\2\3", page
     )
