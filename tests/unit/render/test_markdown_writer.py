@@ -110,7 +110,7 @@ def test_a_price_is_no_part_of_a_formula() -> None:
 
 
 def plain_page(page: str) -> str:
-    """The page without the attributes of our links, the headings that we draw as text, the marks of dollars and the space of formulas."""
+    """The page without our attributes of links, headings drawn as text, marks of dollars and space of formulas."""
     page = page.replace("<span>$</span>", "$")
     page = re.sub(
         r' (target|rel)="[^"]*"|<p><strong>(A heading)</strong></p>|<h1>(A heading)</h1>', r"\2\3", page
