@@ -11,10 +11,10 @@ CODE = "for month in sales:\n    print(month)"
 CODE_SCHEMA = {"properties": {"code": {"type": "string"}}, "required": ["code"]}
 
 
-def ask(stage: Stage, args: dict[str, Any], schema: dict[str, Any], **more: Any) -> Any:
+def ask(stage: Stage, args: dict[str, Any], **more: Any) -> Any:
     """The card of a question, with the focus on it, as after a click on its title."""
     call = {"call_id": "c", "name": "tool", "title": "run it", "args": args, "description": "Runs it."}
-    request = event("approval_requested", **call, schema=schema, **{"identical_only": False, **more})
+    request = event("approval_requested", **call, schema=CODE_SCHEMA, **{"identical_only": False, **more})
     stage.play([event("turn_started", step=1), request])
     card = stage.widget.locator(".anb-card.ask")
     card.get_by_role("heading").click()
@@ -32,7 +32,7 @@ def sent(stage: Stage) -> list[dict[str, Any]]:
 
 
 def test_code_is_edited_and_approved_by_keyboard(stage: Stage):
-    card = ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
+    card = ask(stage, {"code": CODE}, identical_only=True)
     assert card.locator("pre .k").all_inner_texts() == ["for", "in"]
     stage.page.keyboard.press("e")
     field = card.get_by_role("textbox", name="code")
@@ -89,7 +89,7 @@ ANSWERED = "() => window.kernel.commands.filter((one) => one.command === 'approv
 @pytest.mark.parametrize(("width", "beside"), [(1200, 60), (420, 30)])
 def test_the_code_of_a_card_has_the_width_there_is(stage: Stage, width: int, beside: int):
     stage.page.set_viewport_size({"width": width, "height": 900})
-    card = ask(stage, {"code": CODE}, CODE_SCHEMA)
+    card = ask(stage, {"code": CODE})
     frame = stage.widget.locator(".anb-frame").bounding_box()
     assert card.bounding_box()["width"] > frame["width"] - beside
 
@@ -143,7 +143,7 @@ def badges(card: Any) -> list[str]:
 
 
 def test_one_key_leads_to_the_card_and_its_keys_show_where_they_work(stage: Stage):
-    card = ask(stage, {"code": CODE}, CODE_SCHEMA)
+    card = ask(stage, {"code": CODE})
     stage.widget.get_by_role("button", name="Stop").focus()
     assert badges(card) == ["F8"]
     stage.page.keyboard.press("y")
@@ -190,7 +190,7 @@ def test_the_key_leads_on_to_the_next_question(stage: Stage):
 
 @pytest.mark.wide
 def test_a_hidden_tab_notifies_where_that_is_allowed(stage: Stage):
-    ask(stage, {"code": CODE}, CODE_SCHEMA, identical_only=True)
+    ask(stage, {"code": CODE}, identical_only=True)
     page = stage.page
     page.evaluate(
         """() => {
@@ -211,7 +211,7 @@ def test_a_hidden_tab_notifies_where_that_is_allowed(stage: Stage):
 def test_long_code_is_approved_only_after_its_end_was_in_view(stage: Stage, how: str):
     stage.page.set_viewport_size({"width": 700, "height": 900})
     code = "\n".join(f"x{number} = {number}" for number in range(60))
-    card = ask(stage, {"code": code}, CODE_SCHEMA)
+    card = ask(stage, {"code": code})
     expect(card.locator(".in .field")).to_have_text("code60 lines")
     approve = card.get_by_role("button", name="Approve", exact=True)
     expect(approve).to_be_disabled()

@@ -56,10 +56,10 @@ def random_pages(form: str) -> dict[str, str]:
     return {host: generated(seed, f"https://{host}.example") for seed, host in enumerate(hosts)}
 
 
-def framed(stage: Stage, frames: list[str], at_once: int = 5) -> None:
+def framed(stage: Stage, frames: list[str]) -> None:
     stage.page.goto(f"{stage.server.address}/nowhere")
-    for at in range(0, len(frames), at_once):
-        shown = "".join(f"<iframe {frame}></iframe>" for frame in frames[at : at + at_once])
+    for at in range(0, len(frames), 5):
+        shown = "".join(f"<iframe {frame}></iframe>" for frame in frames[at : at + 5])
         stage.page.evaluate("html => { document.body.innerHTML = html }", shown)
         stage.page.wait_for_timeout(SETTLE)
     stage.page.wait_for_timeout(SETTLE)

@@ -11,13 +11,13 @@ CANARY = "https://canary.invalid"
 UNSENT = "Forms are not submitted in the preview."
 
 
-def streamed(page: str, size: int = 60) -> list[dict[str, Any]]:
+def streamed(page: str) -> list[dict[str, Any]]:
     """The page in fragments, as a model writes it."""
     started, _, changed = wrote("index.html", page)
     call_id = started["call_id"]
     pieces = [
-        event("file_delta", call_id=call_id, path="index.html", offset=at, text=page[at : at + size])
-        for at in range(0, len(page), size)
+        event("file_delta", call_id=call_id, path="index.html", offset=at, text=page[at : at + 60])
+        for at in range(0, len(page), 60)
     ]
     return [started, *pieces, changed]
 

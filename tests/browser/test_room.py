@@ -123,15 +123,15 @@ def test_result_alone_folds_the_transcript(stage: Stage):
     stage.widget.get_by_role("button", name="Approve", exact=True).wait_for()
 
 
-def variants(count: int) -> list[dict[str, Any]]:
-    """As many variants, each with a page that has to be scrolled, and each of another length."""
-    pages = [f"<!doctype html><h1>Page {n}</h1><p style='height:{6000 + 900 * n}px'>" for n in range(count)]
+def variants() -> list[dict[str, Any]]:
+    """Three variants, each with a page that has to be scrolled, and each of another length."""
+    pages = [f"<!doctype html><h1>Page {n}</h1><p style='height:{6000 + 900 * n}px'>" for n in range(3)]
     return [{**item, "variant": n} for n, page in enumerate(pages) for item in wrote("index.html", page)]
 
 
 @pytest.mark.wide
 def test_all_variants_are_seen_side_by_side_and_scroll_together(stage: Stage):
-    stage.play(variants(3))
+    stage.play(variants())
     stage.page.add_style_tag(content="main { max-width: none !important }")
     stage.widget.get_by_role("radio", name="Side by side").click()
     side = stage.widget.locator(".anb-side")

@@ -23,11 +23,11 @@ print([event.summary for run in both for event in run.events if event.type == "t
 """
 
 
-def answered(kernel: Kernel, code: str, answer: str) -> tuple[str, object]:
-    """Runs a cell that asks once; returns the question and the cell."""
+def allowed(kernel: Kernel, code: str) -> tuple[str, object]:
+    """Runs a cell that asks once, and says yes; returns the question and the cell."""
     started = kernel.start(code, stdin=True)
     question = kernel.client.get_stdin_msg(timeout=PATIENCE)["content"]["prompt"]
-    kernel.client.input(answer)
+    kernel.client.input("y")
     return question, kernel.finish(started)
 
 
@@ -38,7 +38,7 @@ def test_servers_in_a_kernel(tmp_path):
     with start_kernel(tmp_path, XDG_CONFIG_HOME=str(tmp_path / "config"), PATH=path) as kernel:
         unattended = kernel.run(f"{LINE}theirs\nWork")
         assert "unattended notebooks cannot start it" in unattended.errors
-        question, cell = answered(kernel, f"{LINE}theirs\nWork", "y")
+        question, cell = allowed(kernel, f"{LINE}theirs\nWork")
         assert "asks to start the MCP server `theirs`" in question
         assert cell.status == "ok", cell.errors
         assert "'worked'" in kernel.value("[getattr(event, 'summary', '') for event in hero.events]")

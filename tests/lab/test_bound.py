@@ -50,9 +50,9 @@ def frame_of(page, place):
     return place.frame_locator("iframe").frame_locator("iframe")
 
 
-def make_page(page, lab, vendor, name, *cells, line=CELL, content=LABELER):
-    vendor.plan(reply(Call("create_file", {"path": "index.html", "content": content})), reply(Say("Done.")))
-    run_notebook(page, lab, name, LOAD + DATA, line, *cells)
+def make_page(page, lab, vendor, name, *cells):
+    vendor.plan(reply(Call("create_file", {"path": "index.html", "content": LABELER})), reply(Say("Done.")))
+    run_notebook(page, lab, name, LOAD + DATA, CELL, *cells)
     return frame_of(page, page.locator(".anb-page").first)
 
 

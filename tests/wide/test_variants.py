@@ -2,7 +2,6 @@
 
 import json
 from typing import Any
-from urllib.parse import urlencode
 
 from tests.support.widget_stage import RUNS, Stage
 
@@ -11,19 +10,19 @@ ARRANGEMENTS = {"one": "One at a time", "grid": "Grid", "side": "Side by side"}
 LEAD = "Lyon Bakery"
 
 
-def watch(stage: Stage, run: str, arrangement: str = "grid", *, width: int = 1000, **query: Any) -> None:
-    """Plays a recorded run, all at once unless it is told otherwise."""
-    stage.page.set_viewport_size({"width": width, "height": 720})
-    layout = json.dumps({"arrangement": arrangement})
+def watch(stage: Stage, until: int) -> None:
+    """Plays so many events of the recorded run at once, in the grid."""
+    stage.page.set_viewport_size({"width": 1000, "height": 720})
+    layout = json.dumps({"arrangement": "grid"})
     stage.page.goto(f"{stage.server.address}/none")
     stage.page.evaluate("layout => localStorage.setItem('agent_nb.layout', layout)", layout)
-    stage.page.goto(f"{stage.server.address}/?{urlencode({'run': run, 'speed': 0, **query})}")
+    stage.page.goto(f"{stage.server.address}/?run=three&speed=0&until={until}")
     stage.widget.locator(".anb-frame").wait_for()
 
 
-def until(run: str, kind: str, variant: int) -> int:
-    """How many events of a recorded run there are up to that one."""
-    events = json.loads((RUNS / f"{run}.json").read_text())["events"]
+def until(kind: str, variant: int) -> int:
+    """How many events of the recorded run there are up to that one."""
+    events = json.loads((RUNS / "three.json").read_text())["events"]
     return next(
         number
         for number, item in enumerate(events, 1)
@@ -44,7 +43,7 @@ def frames(stage: Stage) -> int:
 
 
 def test_switching_back_shows_pages_whole(stage: Stage):
-    watch(stage, "three", until=until("three", "tool_ready", 0))
+    watch(stage, until("tool_ready", 0))
     page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
     arrange(stage, "one")
     stage.widget.locator(".anb-left").wait_for()
@@ -67,7 +66,7 @@ def test_switching_back_shows_pages_whole(stage: Stage):
 
 
 def test_end_moves_nothing(stage: Stage):
-    watch(stage, "three", until=until("three", "run_finished", 2) - 1)
+    watch(stage, until("run_finished", 2) - 1)
     page_of(stage, ".anb-variant", 2).get_by_text(LEAD).first.wait_for()
     measure = """() => {
         const { shadowRoot } = document.querySelector('[data-anb-run]');

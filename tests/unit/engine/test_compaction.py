@@ -313,9 +313,9 @@ def test_any_conversation_stays_whole_and_never_grows(conversation, most):
     assert estimate_tokens(again.messages) <= estimate_tokens(compacted.messages)
 
 
-def page(number: int, size: int = 40_000) -> str:
+def page(number: int) -> str:
     line = f"<p>Loaf {number}</p>\n"
-    return "<!doctype html>\n" + line * (size // len(line))
+    return "<!doctype html>\n" + line * (40_000 // len(line))
 
 
 def tokens(request: Request) -> int:

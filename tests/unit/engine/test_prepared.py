@@ -31,9 +31,9 @@ def scripted(*replies: str) -> ScriptedProvider:
     return ScriptedProvider([[text(reply)] for reply in replies])
 
 
-async def recorded(path, prompt="A form", **settings) -> Agent:
+async def recorded(path, **settings) -> Agent:
     """An agent that plays what it recorded."""
-    await Agent(scripted("Done."), **settings).recording(path).run(prompt)
+    await Agent(scripted("Done."), **settings).recording(path).run("A form")
     return Agent(replay(path), **settings)
 
 

@@ -39,8 +39,8 @@ async def hero():
     return await run_script([write(content="<h1>Bread</h1><p>Warm</p>")], [text("Done.")])
 
 
-def scripted(*replies: str, clock=None) -> ScriptedProvider:
-    return ScriptedProvider([[text(reply)] for reply in replies], clock=clock or RealClock())
+def scripted(*replies: str) -> ScriptedProvider:
+    return ScriptedProvider([[text(reply)] for reply in replies], clock=RealClock())
 
 
 def pointing(agent, hero, *selectors):

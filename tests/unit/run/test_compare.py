@@ -57,8 +57,8 @@ async def test_a_long_difference_is_cut():
     assert str(raised.value).count("\n") < 100
 
 
-async def variants(count=3):
-    runs = [await run_script([write()], [text("ok"), usage(input=1500, output=20)]) for _ in range(count)]
+async def variants():
+    runs = [await run_script([write()], [text("ok"), usage(input=1500, output=20)]) for _ in range(3)]
     worse = replace(runs[-1], reason="failed", error="No such model.", files=Files(), cost=None)
     return replace(runs[0], name="hero", variants=(*runs[:-1], worse))
 

@@ -28,10 +28,6 @@ def demo(**settings) -> Agent:
     return Agent(model("demo:", pace=0), **settings)
 
 
-def processes(number: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(number, mp_context=multiprocessing.get_context("spawn"))
-
-
 @pytest.fixture
 def threads():
     with ThreadPoolExecutor(4) as threads:
@@ -62,7 +58,7 @@ async def test_process_pool(tmp_path, threads, monkeypatch):
     monkeypatch.setattr(tally, "_watch", lambda counts, stop: notes.append(counts) or tally.Watcher())
     SESSION.clear()
 
-    with processes(1) as pool:
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         runs = await agent.map(PROMPTS, executor=pool, concurrency=2, save=tmp_path / "runs")
     here = await demo(tools=[process_number]).run(PROMPTS[0])
     assert [run.reason for run in runs] == ["end_turn"] * 2 + ["failed"] * 3

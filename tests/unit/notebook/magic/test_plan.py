@@ -18,8 +18,8 @@ from tests.support.shells import quick_run
 DEMO = "-m demo: "
 
 
-async def plan(shell, line: str = DEMO, cell: str = "A form", attended: bool = False):
-    return await make_plan(shell.session, shell.options(line), cell, watched=attended)
+async def plan(shell, line: str = DEMO, cell: str = "A form"):
+    return await make_plan(shell.session, shell.options(line), cell, watched=False)
 
 
 async def run_input(shell, line: str):
