@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import nbformat
 from PIL import Image
 from playwright.sync_api import Page, expect
 
@@ -222,13 +221,11 @@ def take_preferences(page: Page, lab: Lab) -> None:
 
 
 def take_off(page: Page, lab: Lab) -> None:
-    path = lab.root / "off.ipynb"
-    write_notebook(path, LOAD, HERO)
-    book = nbformat.read(path, 4)
-    book.metadata["agent_nb"] = {"off": True}
-    nbformat.write(book, path)
-    page.set_viewport_size({"width": 1000, "height": 420})
-    open_notebook(page, lab, path.name)
+    """The line is typed as the page says, but not taken over by the check mark."""
+    write_notebook(lab.root / "off.ipynb", LOAD, HERO)
+    page.set_viewport_size({"width": 1000, "height": 440})
+    open_notebook(page, lab, "off.ipynb")
+    wait_for_kernel(page)
     page.evaluate(
         """() => {
             window.jupyterapp.shell.collapseLeft();
@@ -236,8 +233,12 @@ def take_off(page: Page, lab: Lab) -> None:
         }"""
     )
     page.get_by_text("Advanced Tools").first.click()
-    page.get_by_text("Notebook metadata").scroll_into_view_if_needed()
-    page.wait_for_timeout(2000)
+    page.locator(".jp-JSONEditor .cm-content").last.click()
+    for key in ("Control+Home", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    page.keyboard.type('"agent_nb": {"off": true},')
+    page.get_by_text("Notebook metadata").evaluate("(label) => label.scrollIntoView()")
+    page.wait_for_timeout(1000)
     save(page.screenshot(), "off")
 
 
