@@ -59,7 +59,7 @@ def fit_image(image: Image, max_edge: int, max_bytes: int) -> Image:
     """The image scaled to fit a vendor's limits; the same object if it already fits."""
     pil_image = _open(image.data, image.name)
     fits = max(pil_image.size) <= max_edge and len(image.data) <= max_bytes
-    if fits and image.media_type in _ACCEPTED_TYPES.values():
+    if fits and image.media_type == _ACCEPTED_TYPES.get(pil_image.format):
         return image
     return _fitted(image, max_edge, max_bytes)
 

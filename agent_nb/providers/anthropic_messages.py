@@ -357,7 +357,7 @@ def _assistant(message: Message, digest: str | None) -> list[Json]:
 
 
 def _with_arguments(block: Json, call: ToolCall | None) -> Json:
-    return {**block, "id": call.id, "input": arguments_object(call.arguments)} if call else block
+    return {**block, **_call(call)} if call else block
 
 
 def _text(text: str) -> Json:

@@ -324,11 +324,22 @@ def _user_content(parts: list[Json]) -> list[Json]:
 
 
 def _assistant(message: Message, signed_calls: bool) -> list[Json]:
-    parts = list(message.vendor[VENDOR]) if VENDOR in message.vendor else _BLOCKS.of_model(message)
+    parts = _own_parts(message) if VENDOR in message.vendor else _BLOCKS.of_model(message)
     first = next((at for at, part in enumerate(parts) if "function_call" in part), None)
     if signed_calls and first is not None:
         parts[first] = {"thought_signature": _UNSIGNED, **parts[first]}
     return [_with_signature_bytes(part) for part in parts]
+
+
+def _own_parts(message: Message) -> list[Json]:
+    """The parts as Gemini sent them. An invented name that it would refuse is replaced, as in the result."""
+    calls = iter(message.tool_calls)
+    return [
+        {**part, "function_call": {**part["function_call"], "name": call.name}}
+        if "function_call" in part and (call := next(calls, None))
+        else part
+        for part in message.vendor[VENDOR]
+    ]
 
 
 def _with_signature_bytes(part: Json) -> Json:

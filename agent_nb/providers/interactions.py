@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 CALL_ID = r"(?s).+"
 IMAGE_LIMITS = (3072, 7_000_000)
 VENDOR = "gemini"
+NO_OUTPUT = "(no output)"
+"""Sent for a blank result: Gemini refuses empty texts."""
 _STOPS: dict[str, Stop] = {"incomplete": "max_tokens", "requires_continuation": "go_on"}
 _FAILED = ("failed", "cancelled", "budget_exceeded")
 
@@ -243,9 +245,17 @@ def _messages(messages: Sequence[Message]) -> list[Json]:
 
 
 def _assistant(message: Message) -> list[Json]:
-    if VENDOR in message.vendor:
-        return [step for step in message.vendor[VENDOR]["steps"] if _is_accepted(step)]
-    return _BLOCKS.of_model(message)
+    if VENDOR not in message.vendor:
+        return _BLOCKS.of_model(message)
+    calls = iter(message.tool_calls)
+    return [
+        # An invented name that Gemini would refuse is replaced, as in the result.
+        {**step, "name": call.name}
+        if step.get("type") == "function_call" and (call := next(calls, None))
+        else step
+        for step in message.vendor[VENDOR]["steps"]
+        if _is_accepted(step)
+    ]
 
 
 def _is_accepted(step: Json) -> bool:
@@ -272,7 +282,8 @@ def _call(call: ToolCall) -> Json:
 
 
 def _result(result: ToolResult) -> Json:
-    content = [_text(result.text), *map(_image, result.images)]
+    text = result.text if result.text.strip() else NO_OUTPUT
+    content = [_text(text), *map(_image, result.images)]
     step = {"type": "function_result", "call_id": result.call_id, "name": result.name}
     return {**step, "result": content, "is_error": not result.ok}
 

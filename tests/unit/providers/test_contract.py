@@ -2,13 +2,16 @@
 
 import asyncio
 import base64
+import io
 import json
 from dataclasses import replace
 
+import PIL.Image
 import pytest
 
 from agent_nb.core.messages import (
     Document,
+    Image,
     Message,
     Text,
     Thinking,
@@ -48,6 +51,7 @@ from tests.support.wire.cases import (
 )
 from tests.unit.core.test_run_settings import VALUES
 
+PNG_START = b"\x89PNG\r\n\x1a\n"
 SIGNATURE = "c2lnbmVkK3RoaXMvYW5kPT90aGF0+/8="
 
 pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUD_CASES], ids=str)
@@ -253,6 +257,23 @@ async def test_half_a_character_in_arguments_does_not_break_the_next_request(cas
     server.plan(reply(Say("Done.")))
     assert (await turn_of(case.provider(server), ask(user("Hello?"), halved, result))).message.text == "Done."
     assert any("cats" in text for text in strings_in(server.requests[0].body))
+
+
+async def test_an_invented_name_and_an_empty_result_are_accepted(case: Case, server: WireServer):
+    server.plan(reply(Call("find it: now", "{}", id="call_a")), reply(Say("Done.")))
+    turn = await two_turns(case.provider(server), text="")
+    assert turn.message.tool_calls[0].name == "find it: now"
+    assert "find it: now" not in strings_in(server.requests[1].body)
+
+
+async def test_an_image_is_sent_as_what_it_is(case: Case, server: WireServer):
+    data = io.BytesIO()
+    PIL.Image.new("RGB", (2, 2)).save(data, "GIF")
+    server.plan(reply(Say("Black.")))
+    await turn_of(case.provider(server), ask(user("Which colour?", Image(data.getvalue()))))
+    sent = str(server.requests[0].body)
+    assert base64.b64encode(PNG_START).decode().rstrip("=")[:10] in sent
+    assert base64.b64encode(b"GIF89a").decode() not in sent
 
 
 async def test_two_streams_at_once_stay_apart(case: Case, server: WireServer):

@@ -225,6 +225,22 @@ def _count(asked: Asked) -> Iterator[Fault]:
 
 
 @RULES(
+    "ge-response-name",
+    "google-genai, FunctionResponse.name; not verified that it is refused",
+    _example(
+        _content("model", _CALL), _content("user", {"functionResponse": {"name": "find", "response": {}}})
+    ),
+)
+def _response_name(asked: Asked) -> Iterator[Fault]:
+    names: set[str] = set()
+    for index, content in contents(asked):
+        names |= {field(part, "functionCall")["name"] for part in _parts_with(content, "functionCall")}
+        for part in _parts_with(content, "functionResponse"):
+            if (name := field(part, "functionResponse")["name"]) not in names:
+                yield f"* GenerateContentRequest.contents[{index}]: no function call has the name {name!r}.\n"
+
+
+@RULES(
     "ge-response-id",
     "google-genai, FunctionResponse.id; not verified that it is refused",
     _example(

@@ -136,6 +136,31 @@ def _two_results(asked: Asked) -> Iterator[Fault]:
             answered.add(step["call_id"])
 
 
+@RULES(
+    "gi-result-name",
+    "as ge-response-name",
+    _example(_CALL, {**_RESULT, "name": "find"}),
+)
+def _result_name(asked: Asked) -> Iterator[Fault]:
+    names: dict[str, str] = {}
+    for number, step in steps(asked, "function_call", "function_result"):
+        if step["type"] == "function_call":
+            names[step["id"]] = step["name"]
+        elif step.get("name", names.get(step["call_id"])) != names.get(step["call_id"]):
+            yield f"input[{number}]: the function_call '{step['call_id']}' has another name."
+
+
+@RULES(
+    "gi-empty-result",
+    "as gi-empty; not verified",
+    _example(_CALL, {**_RESULT, "result": [{"type": "text", "text": ""}]}),
+)
+def _empty_result(asked: Asked) -> Iterator[Fault]:
+    for number, step in steps(asked, "function_result"):
+        if any(block.get("text") == "" for block in step["result"]):
+            yield f"The result of 'input[{number}]' must not be empty."
+
+
 @RULES("gi-empty", "as ge-empty-part", _example({"type": "user_input", "content": []}))
 def _empty_content(asked: Asked) -> Iterator[Fault]:
     for number, step in steps(asked, "user_input", "model_output"):
