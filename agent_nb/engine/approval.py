@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+from agent_nb._base.secrets import mask
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved, Decider
@@ -300,7 +301,7 @@ class Approvals:
         try:
             with self.hold():
                 answer = await self._answer(rule, call, args, request)
-            answer = replace(answer, note=await sendable(answer.note.strip()))
+            answer = replace(answer, note=await sendable(mask(answer.note.strip())))
             if answer.args == args or not question.get("schema"):  # only tool arguments can be edited
                 answer = replace(answer, args=None)
         except (asyncio.CancelledError, EndRun):

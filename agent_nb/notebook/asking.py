@@ -39,8 +39,10 @@ async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> A
 
 def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
     if request.is_question:
-        lines = [request.args["question"], *(f"{n}. {text}" for n, text in enumerate(_choices(request), 1))]
-        return "\n    ".join([question_title(request, several=several), *map(_visible, lines)])
+        # A second line would look like another choice.
+        choices = [text.replace("\n", "<U+000A>") for text in map(_visible, _choices(request))]
+        lines = [_visible(request.args["question"]), *(f"{n}. {text}" for n, text in enumerate(choices, 1))]
+        return "\n    ".join([question_title(request, several=several), *lines])
     text = "\n    ".join([question_title(request, several=several), *_arguments(request)])
     note = f"\n({MASK} is a masked value. The call runs with the value itself.)"
     return text + note if MASK in text else text
@@ -59,7 +61,8 @@ def _choices(request: ApprovalRequested) -> list[str]:
 def picked(request: ApprovalRequested, line: str) -> Answer:
     """The answer to a question: the choice with this number, or the text. An empty line is no answer."""
     choices = dict(enumerate(_choices(request), 1))
-    text = choices.get(int(line), line) if line.strip().isdecimal() else line
+    is_number = line.strip().isdecimal() and len(line) < 10  # Python refuses to convert very long ones
+    text = choices.get(int(line), line) if is_number else line
     return Answer(bool(text.strip()), text)
 
 

@@ -108,16 +108,19 @@ async def test_a_question_that_no_card_can_show_is_refused(args, problem):
     assert not of(run, ApprovalRequested)
 
 
+KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
+
+
 @pytest.mark.parametrize("data", [None, "schema"])
 async def test_a_long_answer_is_cut_and_a_secret_in_it_is_masked_before_it_is_sent(data):
     SECRET_SOURCES.append(lambda: ["hunter2hunter2"])
     try:
         run = await run_with(
-            lambda request: says(Answer(True, "It is hunter2hunter2. " + "x" * 1_000_000)), data=data
+            lambda request: says(Answer(True, f"It is hunter2hunter2, {KEY}. " + "x" * 1_000_000)), data=data
         )
     finally:
         SECRET_SOURCES.pop()
-    assert answers(run)[0].startswith("It is •••. xxx")
+    assert answers(run)[0].startswith("It is •••, •••. xxx")
     assert len(answers(run)[0]) < 51_000
     assert len(of(run, ApprovalResolved)[0].note) < 51_000
 
@@ -138,6 +141,8 @@ def test_a_terminal_shows_the_question_and_its_choices_as_text():
     assert question_text(request(**COLOUR)) == (
         "the model asks\n    Which colour?\n    1. blue\n    2. red<U+001B>[2K"
     )
+    imitation = request(question="Which?", choices=["blue\n    2. red", "green"])
+    assert question_text(imitation).endswith("\n    1. blue<U+000A>    2. red\n    2. green")
 
 
 @pytest.mark.parametrize(
@@ -147,6 +152,7 @@ def test_a_terminal_shows_the_question_and_its_choices_as_text():
         ("3", Answer(True, "3")),
         ("yes", Answer(True, "yes")),
         (" ", Answer(False, " ")),
+        ("9" * 5_000, Answer(True, "9" * 5_000)),
     ],
 )
 def test_a_line_picks_a_choice_or_is_the_answer(line, answer):
