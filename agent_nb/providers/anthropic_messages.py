@@ -144,7 +144,7 @@ class AnthropicMessagesDecoder(StreamDecoder):
             case "message_stop":  # the reason and the counts are lost
                 raise self._disordered()
             case "error":
-                raise self._error(data.get("error") or {})
+                raise self.error(data.get("error") or {})
         return ()
 
     def _start(self, index: int, block: Json) -> Sequence[Piece]:

@@ -124,7 +124,7 @@ class ChatDecoder(StreamDecoder):
 
     def feed(self, event: str, data: Json) -> Sequence[Piece]:
         if problem := data.get("error") or (data if data.get("object") == "error" else None):  # older vLLM
-            raise self._error(problem, failure.retry_header(problem))
+            raise self.error(problem, failure.retry_header(problem))
         if data.get("usage"):
             self._usage = _usage(data["usage"])
         if not (choices := data.get("choices")):

@@ -384,7 +384,8 @@ def message_in(body: Any) -> str:
             return message
         case [first, *_]:
             return message_in(first)
-        case {"error": inner} if inner:
+        # Validators list the fields that they refuse.
+        case {"error": inner} | {"detail": inner} | {"message": inner} if inner:
             return json.dumps(inner)
         case str():
             return body

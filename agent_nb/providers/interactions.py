@@ -71,7 +71,7 @@ class InteractionsDecoder(StreamDecoder):
             case "interaction.status_update" if data.get("usage"):
                 return (UsagePiece(_usage(data["usage"])),)
             case "error":
-                raise self._error(data.get("error") or {})
+                raise self.error(data.get("error") or {})
         return ()
 
     def _start(self, index: int, step: Json) -> Sequence[Piece]:
@@ -110,7 +110,7 @@ class InteractionsDecoder(StreamDecoder):
         problem = next((step["error"] for step in self._steps.values() if step.get("error")), None)
         if status in _FAILED:
             cause = problem or interaction.get("error") or {}
-            raise self._error({"message": f"status {status}", **cause})
+            raise self.error({"message": f"status {status}", **cause})
         stop = "refusal" if problem else _STOPS.get(status)
         echo: Json = {"steps": [self._complete(index) for index in sorted(self._steps)]}
         if stop == "go_on" and interaction.get("continuation_token"):

@@ -74,9 +74,9 @@ class ResponsesDecoder(StreamDecoder):
                 return self._failed(data["response"])
             case "error":
                 problem = data.get("error") or data
-                raise self._error(problem, failure.retry_header(problem))
+                raise self.error(problem, failure.retry_header(problem))
             case "" if "error" in data:
-                raise self._error(data["error"])
+                raise self.error(data["error"])
         return ()
 
     def _started(self, index: int, item: Json) -> Sequence[Piece]:
@@ -136,7 +136,7 @@ class ResponsesDecoder(StreamDecoder):
         problem = response.get("error") or {}
         if _POLICY.search(str(problem.get("code"))):
             return self._finished(response, "refusal", str(problem.get("message") or problem["code"]))
-        raise self._error(problem, failure.retry_header(problem))
+        raise self.error(problem, failure.retry_header(problem))
 
 
 def _usage(counts: Json) -> Usage:

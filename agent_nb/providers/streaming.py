@@ -16,7 +16,7 @@ from jiter import from_json
 from agent_nb._base.constants import EFFORTS
 from agent_nb._base.text import SLICE, slices, whole_text
 from agent_nb._base.threads import off_loop
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import AgentError, InstallError, ProviderError
 from agent_nb.core.messages import Attachment, ToolResult, ToolSpec
 from agent_nb.providers import failure
@@ -139,7 +139,7 @@ class StreamDecoder(abc.ABC):
         """Return the turn if the protocol has no event that ends a stream; else nothing."""
         return ()
 
-    def _error(self, problem: Any, headers: Mapping[str, str] | None = None) -> ProviderError:
+    def error(self, problem: Any, headers: Mapping[str, str] | None = None) -> ProviderError:
         """The exception for an error event, whose code is a status, a word or missing."""
         if not isinstance(problem, dict):
             return failure.from_status(self._settings, 500, str(problem), headers=headers)
@@ -257,11 +257,12 @@ class StreamingProvider(VendorProvider):
     async def begin(self, stack: contextlib.AsyncExitStack, client: Any, body: Json) -> ResponseStream:
         with responses_opened([], self.silence):
             response = await self.open(stack, client, body)
-        await self._check_answer(response)
+        decoder = self.decoder(self.settings, body)
+        await self._check_answer(response, decoder)
         chunks = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-        return _StreamReader(chunks, self.decoder(self.settings, body), self.settings)
+        return _StreamReader(chunks, decoder, self.settings)
 
-    async def _check_answer(self, response: "httpx2.Response") -> None:
+    async def _check_answer(self, response: "httpx2.Response", decoder: StreamDecoder) -> None:
         """Raise for a redirect, a web page or a JSON object: a wrong address or an error."""
         if response.is_redirect:
             raise failure.from_status(self.settings, response.status_code, "", headers=response.headers)
@@ -273,7 +274,11 @@ class StreamingProvider(VendorProvider):
             body += chunk
             if len(body) > _PAGE_BYTES:
                 break
-        raise failure.not_an_api(self.settings, body.decode("utf-8", "replace"))
+        text = body.decode("utf-8", "replace")
+        match parse_json(text):
+            case {"error": {"code": int() | str()} | {"type": str()} as problem}:
+                raise decoder.error(problem, response.headers)
+        raise failure.not_an_api(self.settings, text)
 
 
 class _StreamReader:

@@ -16,6 +16,7 @@ from tests.support.wire import (
     Say,
     Think,
     WireServer,
+    json_reply,
     page,
     problem,
     reply,
@@ -86,6 +87,14 @@ async def test_a_json_error_with_status_200_is_told(case: Case, server: WireServ
     error = await failure(case, server, Reply(headers={"content-type": "application/json"}, body=body))
     assert not error.retryable
     assert "The model is resting" in str(error)
+
+
+async def test_a_json_error_with_status_200_is_tried_again_if_it_may_pass(case: Case, server: WireServer):
+    problem = {"code": 529, "type": "overloaded_error", "message": "Overloaded"}
+    if case.protocol == "anthropic_messages":
+        del problem["code"]
+    error = await failure(case, server, json_reply({"error": problem}))
+    assert error.retryable
 
 
 async def test_an_empty_answer_is_a_cut(case: Case, server: WireServer):

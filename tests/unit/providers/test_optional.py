@@ -7,7 +7,7 @@ import pytest
 from agent_nb import Agent
 from agent_nb.core.events import RunFinished, TurnRetrying
 from agent_nb.providers.base import OptionalParameter
-from tests.support.wire import Call, ErrorEvent, Reply, Say, Think, WireServer, problem, reply
+from tests.support.wire import Call, ErrorEvent, Reply, Say, Think, WireServer, json_reply, problem, reply
 from tests.support.wire.cases import CASE
 
 WRITES = Call("create_file", {"path": "index.html", "content": "<h1>Hello</h1>"}, id="call_page")
@@ -162,3 +162,18 @@ def test_a_path_names_the_place(path: str, left: dict[str, Any]):
     body = {"a": 1, "b": {"c": 1, "d": [{"a": 2}]}}
     assert OptionalParameter(name="it", refused="", path=path).removed_from(body) == left
     assert body == {"a": 1, "b": {"c": 1, "d": [{"a": 2}]}}
+
+
+FIELDS = [
+    {"type": "extra_forbidden", "loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}
+]
+
+
+@pytest.mark.parametrize(
+    "body", [{"detail": FIELDS}, {"object": "error", "message": {"detail": FIELDS}}], ids=str
+)
+async def test_a_refusal_by_a_list_of_fields_is_read(body, server: WireServer):
+    server.plan(json_reply(body, 422), reply(Say("Done.")))
+    run = await Agent(CASE["chat"].provider(server)).run("Hello?")
+    assert run.text == "Done."
+    assert "stream_options" not in server.requests[1].body
