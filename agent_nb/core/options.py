@@ -90,7 +90,7 @@ def option(  # noqa: PLR0913 - everything about an option
 
 
 def count(example: int) -> Number:
-    return Number(int, lambda value: value >= 1, "a whole number of at least 1", str(example))
+    return Number(int, lambda value: 1 <= value < 10**9, "a whole number of at least 1", str(example))
 
 
 def above_zero(example: str, unit: str = "a number") -> Number:

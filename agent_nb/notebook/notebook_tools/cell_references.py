@@ -43,7 +43,8 @@ async def read_references(
     if absent := [name for name in ids if name not in named]:
         where = f"The notebook as saved at {time}" if time else "This notebook"
         raise UsageError(
-            f"{where} has no cell with the id `{absent[0]}`: it was deleted, or is in another notebook."
+            f"{where} has no cell with the id `{absent[0]}`: it was deleted, is in another notebook,"
+            " or has the id of another cell."
             f" For the braces themselves, write \\{{{{cell:{absent[0]}}}}}."
         )
     titles = {name: f"cell {cell.number}" for name, cell in named.items()}

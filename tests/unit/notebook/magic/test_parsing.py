@@ -54,6 +54,7 @@ def test_a_check_takes_the_rest_of_the_line(shell, line, check):
         ("hero --steps", "--steps takes a whole number of at least 1, such as `--steps 8`."),
         ("hero --steps 0", "--steps takes a whole number of at least 1, such as `--steps 8`."),
         ("hero -n 0", "-n takes a whole number of at least 1, such as `-n 3`."),
+        (f"hero --cells {10**20}", "--cells takes a whole number of at least 1, such as `--cells 2`."),
         ("hero --cells -3", "--cells takes a whole number of at least 1, such as `--cells 2`."),
         ("hero --seconds 0", "--seconds takes a number above 0, such as `--seconds 90`."),
         ("hero --budget 0", "--budget takes US dollars above 0, such as `--budget 0.20`."),

@@ -93,7 +93,7 @@ async def test_secrets_are_masked(page, secret):
 @pytest.mark.parametrize("name", ["gone", "3", "twice"])
 async def test_a_cell_that_is_not_there_is_an_error(page, name):
     page.cells += [code("twice", "1"), code("twice", "2"), code("3", "3")]
-    with pytest.raises(UsageError, match=f"no cell with the id `{name}`: it was deleted, or is in another"):
+    with pytest.raises(UsageError, match=f"no cell with the id `{name}`: it was deleted, is in another"):
         await read(page, f"{{{{cell:{name}}}}}")
 
 
