@@ -24,8 +24,13 @@ TOKENS_PER_INPUT_IMAGE = 1_200
 _NOT_TEXT = re.compile(
     r"image|banana|audio|tts|whisper|transcribe|realtime|live|embedding|moderation|robotics|omni"
 )
-_LISTED_TIERS = ("auto", "default", "standard", "standard_only")
-"""Service tiers at the listed price."""
+_LISTED = {
+    "service_tier": ("auto", "default", "standard", "standard_only"),
+    "speed": ("standard",),
+    "inference_geo": ("global",),
+}
+"""Fields of a request that change the price, and their values at the listed price.
+https://platform.claude.com/docs/en/build-with-claude/fast-mode"""
 _GPT_IMAGE_2_6 = (5.0, 8.0, 0.0, 30.0)
 _PRICE_LIST = {
     "openai:gpt-image-2.6-sunburst": _GPT_IMAGE_2_6,
@@ -50,8 +55,9 @@ def price_of(
         if usage == Usage():
             return 0.0
         provider_name = f"{vendor.deployment_of}:{answered_by}"
-    tier = run_settings.get("sampling", {}).get("service_tier", "auto")
-    if tier not in _LISTED_TIERS or not has_price(provider_name):
+    sampling = run_settings.get("sampling", {})
+    is_listed = all(sampling.get(name, values[0]) in values for name, values in _LISTED.items())
+    if not is_listed or not has_price(provider_name):
         return None
     counts = {
         "input_tokens": usage.input,

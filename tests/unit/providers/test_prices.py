@@ -21,6 +21,15 @@ def test_an_unknown_price_is_none(name: str):
     assert not has_price(name)
 
 
+@pytest.mark.parametrize(
+    "field", [{"speed": "fast"}, {"inference_geo": "us"}, {"service_tier": "priority"}], ids=str
+)
+def test_a_field_that_changes_the_price_makes_it_unknown(field: dict[str, str]):
+    name, usage = "anthropic:claude-opus-5-5", Usage(input=1000)
+    assert price_of(name, usage, {"sampling": {"speed": "standard", "inference_geo": "global"}})
+    assert price_of(name, usage, {"sampling": field}) is None
+
+
 def test_cached_tokens_cost_less():
     name = "anthropic:claude-opus-5-5"
     fresh = price_of(name, Usage(input=1_000_000, output=1000))
