@@ -12,7 +12,7 @@ from typing import Any, TypedDict, cast, get_args
 from agent_nb._base.text import fenced, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type
+from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type, wrong_type
 from agent_nb.core.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
 from agent_nb.core.messages import (
     Attachment,
@@ -118,12 +118,15 @@ def to_message(message: Message | Mapping[str, Any]) -> Message:
     return Message(role=cast("Role", role), parts=tuple(parts))
 
 
-def _texts(content: Any) -> Iterable[str]:
-    if isinstance(content, str):
-        return [content]
-    if isinstance(content, Sequence):
-        return [str(block.get("text", "")) if isinstance(block, Mapping) else str(block) for block in content]
-    return []
+def _texts(content: Any) -> Iterator[str]:
+    """The texts of a dict's content. Raises `ConfigError` for other blocks, which would be lost."""
+    blocks = content if isinstance(content, list | tuple) else [content or ""]
+    for block in blocks:
+        text = block.get("text") if isinstance(block, Mapping) else block
+        if not isinstance(text, str):
+            remedy = "Pass images as `images`, or use `messages.Message` with its parts."
+            raise ConfigError(f"A block of a message needs a text; got {block!r:.80}. {remedy}")
+        yield text
 
 
 async def files_in(messages: Sequence[Message], toolbox: Toolbox, rules: ApprovalRules) -> Files:
@@ -390,6 +393,8 @@ def _check_arguments(prompt: object, files: object, base: object, messages: obje
         raise ConfigError("The prompt is empty. Describe what the model should make.")
     check_type("files", files, Mapping | None, "a dict such as {'index.html': page}")
     check_type("base", base, Run | None, "the Run to continue")
+    if isinstance(messages, str | Mapping):
+        raise wrong_type("messages", messages, "a list of messages")
     if base is not None and messages is not None:
         raise ConfigError("Give either `base` or `messages`, not both: each is a conversation to continue.")
 

@@ -330,6 +330,21 @@ def test_a_prompt_that_reads_like_a_text_of_ours_is_still_the_users(opening):
     assert summary.text.count(" ".join(opening.split())[:50]) == 1
 
 
+IMAGE_BLOCK = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+
+
+@pytest.mark.parametrize("content", [[{"type": "text", "text": "Look"}, IMAGE_BLOCK], [5], {"a": 1}], ids=str)
+def test_content_that_would_be_lost_is_refused(content):
+    with pytest.raises(ConfigError, match="Pass images as `images`"):
+        to_message({"role": "user", "content": content})
+
+
+@pytest.mark.parametrize("messages", ["Hello", {"role": "user", "content": "Hello"}], ids=str)
+def test_a_single_message_is_no_conversation(messages):
+    with pytest.raises(ConfigError, match="`messages` is a list of messages, not a"):
+        Agent("demo:").prepare("go", messages=messages)
+
+
 @pytest.mark.parametrize("bad", [{"content": "x"}, {"role": "robot", "content": "x"}, "hello"])
 def test_a_message_needs_a_known_role(bad):
     with pytest.raises(ConfigError, match="role"):
