@@ -46,6 +46,8 @@ _NO_MODEL = re.compile(
     re.IGNORECASE,
 )
 """Refusals of an unknown model with another status than 404."""
+_DECLINED = re.compile(r"\b(content_filter|[a-z_]+_policy|[a-z_]*policy_violation)\b")
+"""Codes of OpenAI and Azure for a prompt that a policy forbids."""
 _MOST_MODELS = 3
 _EXHAUSTED: dict[Limit, tuple[str, str]] = {
     "credit": ("There is no quota or credit left at {}", "Check its billing page."),
@@ -108,6 +110,11 @@ _RULES = (
     ),
     _Rule(limit="rate", statuses=(429,)),
 )
+
+
+def is_declined(problem: ProviderError) -> bool:
+    """Whether a policy forbids the prompt, which is a refusal and no failure."""
+    return isinstance(problem, RequestRefusedError) and bool(_DECLINED.search(problem.refusal))
 
 
 def codes_in(body: Any) -> list[str]:

@@ -18,7 +18,7 @@ from agent_nb._base.text import SLICE, slices, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import AgentError, InstallError, ProviderError
-from agent_nb.core.messages import Attachment, ToolResult, ToolSpec
+from agent_nb.core.messages import Attachment, ToolResult, ToolSpec, Usage, assistant
 from agent_nb.providers import failure
 from agent_nb.providers.assemble import Assembler
 from agent_nb.providers.base import (
@@ -226,8 +226,11 @@ class VendorProvider(VendorClient, Provider):
             raise
         except Exception as exc:  # every failure of the SDK becomes a ProviderError here
             problem = self.error(exc)
+        if problem is not None and failure.is_declined(problem):
+            message, model = assistant(), self.settings.model
+            yield Turn(message=message, stop="refusal", usage=Usage(), model=model, detail=str(problem))
         # Raised outside the handler: the SDK's exception contains headers and must not become the context.
-        if problem is not None:
+        elif problem is not None:
             raise with_retry_remedy(problem, self.optional, request, body)
 
 

@@ -196,6 +196,19 @@ def test_a_refused_organization_is_not_blamed_on_the_key(code: str):
     assert "refused the key" not in str(refused)
 
 
+FILTERED = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
+
+
+# stanford-crfm/helm#3327; ResponseError.code of the SDK
+@pytest.mark.parametrize("code", ["content_filter", "bio_policy", "image_content_policy_violation"])
+async def test_a_prompt_that_a_policy_forbids_is_a_refusal(code: str, server: WireServer):
+    server.plan(json_reply({"error": {"message": FILTERED, "param": "prompt", "code": code}}, 400))
+    run = await Agent(case_of("openai").provider(server)).run("Hello?")
+    assert run.reason == "refusal"
+    assert FILTERED in (run.error or "")
+    assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [
