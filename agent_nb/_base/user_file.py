@@ -1,9 +1,10 @@
 """Small files in the user's configuration folder: never beside a notebook, which may be someone else's."""
 
+import dataclasses
 import json
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ class UserFile:
     name: str
     section: str
     """The name of the object that contains them."""
-    _unwritten: dict[str, Json] = field(default_factory=dict, compare=False)
+    _unwritten: dict[str, Json] = dataclasses.field(default_factory=dict, compare=False)
     """Entries of this session that could not be written."""
 
     @property

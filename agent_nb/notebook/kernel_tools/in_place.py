@@ -132,7 +132,8 @@ def _nested(value: Any, kept: list[Any]) -> Iterator[Any]:
     """The contents of the containers, tables and arrays in a container, level by level."""
     containers, seen, count = [value], {id(value)}, 0
     for container in containers:
-        count += known_class(type(container))[0].__len__(container)  # type: ignore[attr-defined]
+        known: Any = known_class(type(container))[0]
+        count += known.__len__(container)
         if count > MAX_ITEMS:
             return
         items = list(_items(container))
