@@ -272,6 +272,17 @@ def test_a_trusted_neighbour_does_not_dress_it(untrusted):
     assert untrusted.locator(".jp-Cell").first.get_by_text("Transcript:").is_visible()
 
 
+@pytest.mark.wide
+def test_formulas_are_typeset_and_prices_are_not(lab_page, lab):
+    run = play([text("It costs $5 or $6, and $x^2$ more.")], name="price")
+    write_notebook(lab.root / "price.ipynb", ("# price", [bundle(run)]))
+    lab.trust("price.ipynb")
+    open_notebook(lab_page, lab, "price.ipynb")
+    answer = lab_page.locator(".jp-Cell [data-anb-run]")
+    expect(answer.locator("mjx-container")).to_have_count(1)
+    expect(answer).to_contain_text("It costs $5 or $6, and ")
+
+
 def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):
     body, _ = HTMLExporter().from_filename(str(notebooks / "trusted.ipynb"))
     (tmp_path / "page.html").write_text(body, encoding="utf-8")
