@@ -5,16 +5,15 @@ import asyncio
 import contextlib
 import functools
 import importlib
-import itertools
 import json
 import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from jiter import from_json
 
 from agent_nb._base.constants import EFFORTS
-from agent_nb._base.text import SLICE, slices, whole_text
+from agent_nb._base.text import slices, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import AgentError, InstallError, ProviderError
@@ -49,6 +48,8 @@ LOCAL_SILENCE_SECONDS = 600.0
 """A local server may process a long prompt for minutes before its first byte."""
 _DRAIN_SECONDS = 0.5
 _PAGE_BYTES = 65_536
+_LONG_TEXT = 4_096
+"""Characters from which a text in a request is encoded only while it is sent."""
 _encode_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
@@ -362,10 +363,9 @@ class JsonContent:
     """
 
     def __init__(self, body: Json) -> None:
-        self._parts: list[bytes | str] = []
-        """JSON, and between it the long texts, still to be encoded."""
-        for is_json, tokens in itertools.groupby(_json_tokens(body), key=lambda token: type(token) is bytes):
-            self._parts += [b"".join(cast("Iterator[bytes]", tokens))] if is_json else tokens
+        self._parts: list[Any] = [bytearray()]
+        """JSON as byte arrays, and between them the long texts, still to be encoded."""
+        self._add(body)
         self._length = sum(map(len, self._slices()))
 
     def __len__(self) -> int:
@@ -378,41 +378,40 @@ class JsonContent:
     def to_bytes(self) -> bytes:
         return b"".join(self._slices())
 
+    def _add(self, value: Any) -> None:
+        parts = self._parts
+        if isinstance(value, dict) and value:
+            for number, (key, item) in enumerate(value.items()):
+                parts[-1] += b"," if number else b"{"
+                self._add(key if isinstance(key, str) else _encode_json(key))
+                parts[-1] += b":"
+                self._add(item)
+            parts[-1] += b"}"
+        elif isinstance(value, list | tuple) and value:
+            for number, item in enumerate(value):
+                parts[-1] += b"," if number else b"["
+                self._add(item)
+            parts[-1] += b"]"
+        elif isinstance(value, str) and len(value) >= _LONG_TEXT:
+            parts[-1] += b'"'
+            parts += (value, bytearray(b'"'))
+        else:
+            parts[-1] += _json_bytes(value)
+
     def _slices(self) -> Iterator[bytes]:
         for part in self._parts:
-            if isinstance(part, bytes):
-                yield part
+            if isinstance(part, str):
+                yield from (_json_bytes(text)[1:-1] for text in slices(part))
             else:
-                yield from (_json_string(text)[1:-1] for text in slices(part))
+                yield bytes(part)
 
 
-def _json_tokens(value: Any) -> list[bytes | str]:
-    tokens: list[bytes | str] = []
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            name = key if isinstance(key, str) else _encode_json(key)
-            tokens += (b"," if tokens else b"{", _json_string(name), b":")
-            tokens += _json_tokens(item)
-        tokens.append(b"}")
-    elif isinstance(value, list | tuple) and value:
-        for item in value:
-            tokens.append(b"," if tokens else b"[")
-            tokens += _json_tokens(item)
-        tokens.append(b"]")
-    elif not isinstance(value, str):
-        tokens.append(_encode_json(value).encode())
-    elif len(value) <= SLICE:
-        tokens.append(_json_string(value))
-    else:
-        tokens += (b'"', value, b'"')
-    return tokens
-
-
-def _json_string(text: str) -> bytes:
+def _json_bytes(value: Any) -> bytes:
+    text = _encode_json(value)
     try:
-        return _encode_json(text).encode()
+        return text.encode()
     except UnicodeEncodeError:
-        return _encode_json(whole_text(text)).encode()
+        return whole_text(text).encode()
 
 
 def _default_silence(settings: Settings) -> float:

@@ -17,4 +17,4 @@ def test_every_option_is_in_the_help_in_order(shell):
 
 
 def test_defaults_are_those_of_the_fields(shell):
-    assert shell.options("") == Options()
+    assert vars(shell.options("")) == vars(Options())
