@@ -112,7 +112,10 @@ def make_parser() -> argparse.ArgumentParser:
     add(show, "Print a saved run as text.")
     pace = add(replay, "Play a saved run in the terminal. Nothing is executed.")
     pace.add_argument(
-        "--pace", type=float, default=1.0, help="1 for the recorded speed (default), 0 for no delays"
+        "--pace",
+        type=float,
+        default=1.0,
+        help="1 for the recorded speed (default), 0.5 for twice as fast, 0 for no delays",
     )
     out = add(export, "Write a saved run as a replay (.html), Markdown (.md) or text (.txt).")
     out.add_argument("out", metavar="OUT", help="the file to write")

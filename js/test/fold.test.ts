@@ -203,6 +203,7 @@ describe("what the demo model suggests", () => {
 
 	test("is not shown for an answer without a page", async () => {
 		expect(await suggestions(text("No."))).toEqual([]);
+		expect(await suggestions(tool(), changed("data.json", 1), done())).toEqual([]);
 	});
 });
 

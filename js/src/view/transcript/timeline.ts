@@ -318,7 +318,7 @@ function createSuggestions(context: Context) {
 		update({ run, state }: Snapshot): boolean {
 			const suggestions = run.meta.suggestions?.[context.choices.variant] ?? [];
 			setChildren(row, suggestions, () => suggestions.map((text) => createSuggestion(context, text)));
-			return suggestions.length > 0 && canRefer(context) && hasCreatedFile(state);
+			return suggestions.length > 0 && canRefer(context) && hasCreatedPage(state);
 		},
 	};
 }
@@ -331,8 +331,11 @@ function createSuggestion(context: Context, text: string): HTMLElement {
 	return h("button", { class: "anb-btn sm", onclick }, text);
 }
 
-function hasCreatedFile({ rows }: VariantState): boolean {
-	return rows.some((row) => row.kind === "tool" && row.change?.action === "created");
+function hasCreatedPage({ rows }: VariantState): boolean {
+	const created = rows.map(
+		(row) => row.kind === "tool" && row.change?.action === "created" && row.change.path,
+	);
+	return created.some((path) => path && path.endsWith(".html"));
 }
 
 /** The countdown while a run waits to send a failed request again. */
