@@ -332,10 +332,10 @@ function createSuggestion(context: Context, text: string): HTMLElement {
 }
 
 function hasCreatedPage({ rows }: VariantState): boolean {
-	const created = rows.map(
-		(row) => row.kind === "tool" && row.change?.action === "created" && row.change.path,
+	const created = rows.map((row) =>
+		row.kind === "tool" && row.change?.action === "created" ? row.change.path : "",
 	);
-	return created.some((path) => path && path.endsWith(".html"));
+	return created.some((path) => path?.endsWith(".html"));
 }
 
 /** The countdown while a run waits to send a failed request again. */
