@@ -45,7 +45,7 @@ class BudgetCounter:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[dict[str, float]]:
-        """Yield the costs under a lock, and write them back."""
+        """Yield the costs under a lock; raises `ConfigError` if they cannot be read or written."""
         try:
             with locked(self.path.with_suffix(".lock"), within=self.path.parent, seconds=PATIENCE):
                 yield self._read()

@@ -54,7 +54,7 @@ def answer_table(answer: Any) -> Table:
 
 
 def shown_answers(run: FinishedRun) -> list[Table]:
-    """The answer, and those of all variants, of a run whose answer has a type."""
+    """The tables of a run's answer and of the answers of its variants, if they have a type."""
     tables = [] if run.plain_answer is None else [answer_table(run.plain_answer)]
     have_answers = any(variant.plain_answer is not None for variant in run.variants)
     return [*tables, *([Answers(run.variants).table()] if have_answers and len(run.variants) > 1 else [])]
@@ -89,7 +89,7 @@ class Answers:
         return rows
 
     def numbers(self) -> dict[str, list[float]]:
-        """The values of each field that is a number in all answers, of which there are at least two."""
+        """The values of each field that is a number in all answers; empty for fewer than two answers."""
         answers = [fields for variant in self.variants if (fields := answer_fields(variant.plain_answer))]
         if len(answers) < 2:
             return {}

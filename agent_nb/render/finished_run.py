@@ -1,4 +1,4 @@
-"""What the forms of a run read of it. `Run`, which is above this package, has more."""
+"""The attributes of a run that this package reads. `Run`, which is above this package, has more."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -94,7 +94,7 @@ _LINE = 240
 _GAP = '<br class="anb-c">'
 """Separates folds from paragraphs where styles are removed."""
 _OUTPUT = '<p class="anb-c"><br>Output:</p>'
-"""The same, between code and what it printed."""
+"""Separates code from what it printed, where styles are removed."""
 
 
 def rows_html(rows: Iterable[Row]) -> str:

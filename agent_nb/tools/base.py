@@ -209,10 +209,10 @@ class BranchedSession(Protocol):
         """Store the code of the base runs, which the branch ran first."""
 
     def offer(self, run: Any) -> tuple[list[str], str]:
-        """Return the code that `apply` runs, and why it needs `anyway`, or "". Raises if it is refused even so."""
+        """Return the code that `apply` runs and why it needs `anyway`, empty if it does not; raises if none can run."""
 
     async def apply_shown(self, run: Any, codes: Sequence[str]) -> str:
-        """Run the code that the user has agreed to, and return what it did, also if a call fails."""
+        """Run the code that the user has agreed to; return what it did, even if a call fails."""
 
     def apply(self, run: Any, *, anyway: bool) -> Any:
         """Run the code of the run; raises `ConfigError` if a name that it reads has changed since, unless `anyway`."""

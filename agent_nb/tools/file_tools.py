@@ -170,7 +170,7 @@ def apply_edit(text: str, edit: Json, place: str, hint: Callable[[str, str], str
 
 
 def _misquoted(text: str, quotation: str) -> str:
-    """The only text that differs a little from this line, else the line: small models correct what they quote."""
+    """Return the only text that is almost the quotation, else the quotation: small models correct what they quote."""
     lines = text[:MAX_CHARACTERS_SEARCHED].split("\n")
     start = None if quotation in text or "\n" in quotation else _most_similar(lines, [quotation])
     if start is None or max(len(lines[start]), len(quotation)) > MAX_LINE_WIDTH:

@@ -84,7 +84,7 @@ def checked(tool: str, output: Any) -> ToolOutput:
 
 
 def _as_json(value: Any) -> Any:
-    """Convert to a JSON value: dates and the like become text, bytes base64, and NaN is replaced."""
+    """Convert to a JSON value: bytes become base64, NaN its name, and objects such as dates their `repr`."""
     if isinstance(value, dict) and all(isinstance(text, str) for item in value.items() for text in item):
         return value  # most bundles: images and pages, which may be large
     return json.loads(json.dumps(value, default=_in_json), parse_constant=str)

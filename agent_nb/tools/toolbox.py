@@ -84,7 +84,7 @@ class Toolbox:
         return box
 
     def offered(self, available: Collection[str], *, lean: bool = False) -> "Toolbox":
-        """Return the tools for a run. A default toolbox drops tools whose needs are not met; others keep all."""
+        """Return the tools for a run. A default toolbox leaves out those that the run or a lean request cannot use."""
         if not self._is_default and not lean:
             return self
         left_out = set()

@@ -244,7 +244,7 @@ class Results:
     def save(self, index: int, run: Run) -> bool:
         """Write a run to the store; return whether it may be evicted from memory. Blocks: call it in a thread.
 
-        It may not if the file differs from the run, for example because a secret was masked, or if a later batch
+        It may not be evicted if its file differs from it, for example because a secret was masked, or if a later batch
         would replace the file because the run did not end normally.
         """
         if self._store is None:

@@ -20,7 +20,7 @@ from agent_nb.run import Run
 class RunsHandle:
     """A batch in progress: `await` it for the `Runs`, `stop()` it to end them all.
 
-    If it is stopped or interrupted, `result` contains the finished runs, and the others with that reason.
+    After a stop or an interrupt, `result` contains all runs: the finished ones, and the others with that reason.
     """
 
     def __init__(

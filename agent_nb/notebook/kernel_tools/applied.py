@@ -152,7 +152,7 @@ class BranchedKernel:
         return codes
 
     def apply(self, run: Run, *, anyway: bool = False) -> Application:
-        """Run the code in the session, as one entry of Undo. Raises if a call fails, and says what ran."""
+        """Run the code in the session, as one entry of Undo; raises `ToolError` with what ran if a call fails."""
         work = self._begin(run, self.check(run, anyway=anyway))
         try:
             run_blocking(work.run())

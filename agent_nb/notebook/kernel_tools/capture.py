@@ -162,7 +162,7 @@ class Capture:
 
 
 def is_captured() -> bool:
-    """Whether this is called by the code of a call."""
+    """Whether the caller is code whose output is captured."""
     return _current.get() is not None
 
 

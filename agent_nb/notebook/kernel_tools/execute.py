@@ -440,7 +440,7 @@ def _no_input(*_: Any, **__: Any) -> NoReturn:
 def injected_helpers(
     namespace: dict[str, Any], files: Workspace, shield: Callable[[], AbstractContextManager[None]]
 ) -> Iterator[list[str]]:
-    """Inject `agent_files` and `to_file` into the namespace for the block; yield those with an underscore before."""
+    """Inject `agent_files` and `to_file` for the block; yield those whose names are taken, which get an underscore."""
 
     def to_file(path: str, value: Any) -> str:
         """Writes a value to a file of the run, by its suffix: data frames and plain values as JSON, CSV or a

@@ -53,7 +53,7 @@ class Snapshot(NamedTuple):
 def snapshots(values: Mapping[str, Any]) -> dict[str, Snapshot]:
     """Snapshots of tables, arrays and containers: the sizes and columns of all, then contents until the time is up.
 
-    What is inside the items of containers is read last.
+    The contents of items of containers are read last.
     """
     outlines: dict[str, Snapshot] = {}
 

@@ -23,7 +23,7 @@ from agent_nb.render.outputs import text_of
 
 MOST_LISTED = 500
 MOST_TEXT = 40_000
-"""Characters of all cells that one call describes. The first cell is always described, its outputs up to that."""
+"""Maximum characters of all cells that one call describes. The first cell is always described, with fewer outputs."""
 MOST_FIGURES = 10
 FIRST_LINE = 80
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

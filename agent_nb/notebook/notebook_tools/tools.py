@@ -27,9 +27,9 @@ from agent_nb.tools.schema import described, tool_spec
 
 NOTEBOOK = "notebook"
 MOST_SOURCE = 100_000
-"""Characters of a new or changed cell. The page reads no longer ones to be changed."""
+"""Maximum characters of a new or changed cell. The page cuts longer ones, so they cannot be changed."""
 MOST_ABOVE = 50
-"""Cells above a new one that can stand in for the nearest, if that is deleted before the change is accepted."""
+"""Maximum cells above a new one that are stored, in case the nearest is deleted before the change is accepted."""
 _REVIEW = " Nothing in the notebook changes: the user reviews each change and accepts or refuses it."
 _READS = " Reads only. Secrets are masked."
 _CELL = described("string", "The cell's id, as `list_cells` shows it.")

@@ -58,7 +58,7 @@ def _masked_value(number: int, value: Any) -> str:
 
 
 def masked_beginning(text: str, most: int, values: Collection[str]) -> str:
-    """The beginning of a text, masked before it is cut. Of a very long text, only the beginning is masked."""
+    """The beginning of a text, masked before it is cut. Only the beginning of a very long text is searched."""
     masked = limited(mask_named(text[: 5 * most], values), most)
     return masked if len(text) <= 5 * most else f"{masked[:most]}\n… ({len(text) - most:,} more characters)"
 
@@ -69,7 +69,7 @@ def mask_named(text: str, values: Collection[str]) -> str:
 
 
 def _masked_text(match: re.Match[str]) -> str:
-    is_pair = "," in match["sign"]  # or a list of two words, such as names of columns
+    is_pair = "," in match["sign"]  # it may also be a list of two words, such as column names
     if not is_secret_name(match["name"]) or (is_pair and not can_be_secret(match["text"].strip("\"'"))):
         return match[0]
     return f"{match['before']}{match['name']}{match['sign']}{match['text'][0]}{MASK}{match['text'][0]}"

@@ -57,7 +57,7 @@ class Description:
     head: str = ""
     """The first rows of a table."""
     has_data: bool = False
-    """Whether a prompt has data of the user's."""
+    """Whether a prompt contains data of the user."""
     notes: tuple[str, ...] = ()
     """Other notes to the user."""
 
@@ -240,7 +240,7 @@ async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[
 
 
 def has_data(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> bool:
-    """Whether the prompt has values of the user's, other than runs, their files and pages, images and PDFs."""
+    """Whether the prompt contains values of the user other than runs, their files and pages, images and PDFs."""
     return any(is_data(namespace.get(first_name(path))) for path in paths_in(prompt, variables))
 
 

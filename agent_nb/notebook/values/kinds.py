@@ -170,7 +170,7 @@ def _masked_cells(cells: list[Any], mask: Mask) -> list[Any] | None:
 def _masked_pairs(
     columns: tables.Columns, library: tables.Library, note_masked: NoteMasked
 ) -> dict[int, list[Any]]:
-    """The masked cells of columns with values whose names are in another column, by the column's place."""
+    """The masked cells of columns whose values are named in another column, by the position of the column."""
     holding = [place for place, (label, _) in enumerate(columns) if is_pair_label(label, 1)]
     names = [
         are_secret_names(

@@ -1,7 +1,7 @@
 """Describes values only by name, type and shape: `--data schema`.
 
 Types are named after known classes (`kinds.py`) or variables, and a value is read only through its known class: other
-attributes, also those of the class, may contain values. Only column labels that are strings count as names.
+attributes, even those of the class, may contain values. Only column labels that are strings count as names.
 """
 
 import contextlib

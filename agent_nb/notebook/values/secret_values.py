@@ -39,7 +39,7 @@ class _EnoughError(Exception):
 class Collector(Masks):
     """Collects the values that `Masks` would mask, from a bounded number of items, and copies nothing.
 
-    Its seconds are processor time: on a busy machine it would otherwise end before it has read a small value.
+    Its time limit counts processor time: on a busy machine it would otherwise end before it has read a small value.
     """
 
     def __init__(self, values: dict[str, Collection[str]], seconds: float = SECONDS_EACH / 2) -> None:
@@ -47,7 +47,7 @@ class Collector(Masks):
         self._values, self._room, self._end = values, MOST_ITEMS, time.thread_time() + seconds
 
     def read(self, name: str, value: Any) -> None:
-        """Collect the secrets of a variable: of a module its texts, of the user's own classes their attributes."""
+        """Collect the secrets of a variable: the texts of a module, the attributes of one of the user's classes."""
         if isinstance(value, ModuleType):
             attributes = object.__getattribute__(value, "__dict__")  # a lazy module is not loaded
             self._fields({label: [text] for label, text in attributes.items() if type(text) is str}, 1)

@@ -246,7 +246,7 @@ class Masks:
         self._objects += 1
         fields = stored(value)
         same = _all_identical(self._fields(fields, DEPTH).values(), fields.values())
-        # Such as a dataclass field with its default.
+        # For example a dataclass field, whose default may be a secret.
         if is_secret_name(name := fields.get("name", fields.get("_name"))):
             self.note_masked(name, None)
             same = False

@@ -336,8 +336,10 @@ def _ending(server: Program) -> str:
 
 
 class ToolListRepair:
-    """Repairs tool lists on a transport and notes the omitted entries: the `mcp` package rejects the whole list, and so
-    the server, for one invalid entry."""
+    """Repairs tool lists on a transport and notes the omitted entries.
+
+    For one invalid entry, the `mcp` package would reject the whole list.
+    """
 
     def __init__(self, version: Callable[[], str]) -> None:
         self.notes: list[str] = []
