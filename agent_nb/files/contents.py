@@ -29,7 +29,7 @@ def content_of(path: str, value: Any) -> str | bytes:
         return _table(suffix, value)
     if hasattr(value, "savefig") or hasattr(getattr(value, "figure", None), "savefig"):
         return _figure(suffix, value)
-    if _is_a(value, "PIL.Image", "Image"):
+    if is_a(value, "PIL.Image", "Image"):
         return _saved(value.save, format={"jpg": "jpeg"}.get(suffix, suffix))
     return _json(value)
 
@@ -41,7 +41,7 @@ def _json(value: Any) -> str:
 
 
 def _is_table(value: Any) -> bool:
-    return _is_a(value, "pandas", "DataFrame") or _is_a(value, "pandas", "Series")
+    return is_a(value, "pandas", "DataFrame") or is_a(value, "pandas", "Series")
 
 
 def _stem(path: str) -> str:
@@ -79,7 +79,7 @@ def _saved(save: Callable[..., Any], **options: Any) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    if _is_a(value, "pandas", "DataFrame"):
+    if is_a(value, "pandas", "DataFrame"):
         return json.loads(_table("json", value))
     if isinstance(value, set | frozenset):
         return list(value)
@@ -90,6 +90,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"a {type(value).__name__} cannot be written as JSON: convert it first")
 
 
-def _is_a(value: Any, module: str, name: str) -> bool:
+def is_a(value: Any, module: str, name: str) -> bool:
+    """Whether a value is of this class of a library, which is not imported."""
     kind = getattr(sys.modules.get(module), name, None)
     return isinstance(kind, type) and isinstance(value, kind)

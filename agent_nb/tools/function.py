@@ -25,6 +25,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image, ToolSpec
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
+from agent_nb.files.contents import is_a
 from agent_nb.tools.schema import compile_schema, object_schema, types_only
 
 MAX_REPR = 10_000
@@ -103,7 +104,7 @@ def _joined(parts: list[ToolOutput]) -> ToolOutput:
 
 
 def _is_image(value: Any) -> bool:
-    return isinstance(value, Image) or any(_is_a(value, module, name) for module, name in _IMAGE_CLASSES)
+    return isinstance(value, Image) or any(is_a(value, module, name) for module, name in _IMAGE_CLASSES)
 
 
 def _image(value: Any) -> ToolOutput:
@@ -117,11 +118,6 @@ def _image(value: Any) -> ToolOutput:
     return ToolOutput(text=f"[{image.name or 'image'}]", images=(image,), outputs=outputs)
 
 
-def _is_a(value: Any, module: str, name: str) -> bool:
-    kind = getattr(sys.modules.get(module), name, None)
-    return isinstance(kind, type) and isinstance(value, kind)
-
-
 def _html(value: Any) -> str | None:
     if isinstance(value, type) or not hasattr(value, "_repr_html_"):
         return None
@@ -133,7 +129,7 @@ def _html(value: Any) -> str | None:
 
 
 def _table_text(value: Any) -> str:
-    if not _is_a(value, "pandas", "DataFrame"):
+    if not is_a(value, "pandas", "DataFrame"):
         return _repr(value)
     rows, columns = value.shape
     return f"{rows} rows x {columns} columns\n{value.to_string(max_rows=MAX_ROWS, max_cols=MAX_ROWS)}"
