@@ -18,10 +18,6 @@ async def _answer(args: Json, context: ToolContext) -> ToolOutput:
     )
 
 
-def _title(args: Json) -> str:
-    return f"ask: {' '.join(args['question'].split())}" if args else "ask you"
-
-
 ASK_USER = Tool(
     spec=tool_spec(
         "ask_user",
@@ -39,7 +35,7 @@ ASK_USER = Tool(
         required=("question",),
     ),
     run=_answer,
-    title=_title,
+    title=lambda args: f"ask: {' '.join(args['question'].split())}" if args else "ask you",
     is_question=True,
     packaged=True,
 )

@@ -8,6 +8,7 @@ import base64
 import collections.abc
 import enum
 import functools
+import importlib
 import inspect
 import json
 import re
@@ -24,8 +25,8 @@ from agent_nb._base.threads import in_thread
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image, ToolSpec
-from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.files.contents import is_a
+from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import compile_schema, object_schema, types_only
 
 MAX_REPR = 10_000
@@ -57,7 +58,12 @@ def to_output(value: Any) -> ToolOutput:
     if value is None:
         return ToolOutput(text="done")
     if isinstance(value, list | tuple) and any(_is_image(item) for item in value):
-        return _joined([to_output(item) for item in value])
+        parts = [to_output(item) for item in value]
+        return ToolOutput(
+            text="\n".join(part.text for part in parts),
+            images=tuple(image for part in parts for image in part.images),
+            outputs=tuple(bundle for part in parts for bundle in part.outputs),
+        )
     if _is_image(value):
         return _image(value)
     if (markup := _html(value)) is not None:
@@ -93,14 +99,6 @@ def _as_json(value: Any) -> Any:
 
 def _in_json(value: Any) -> str:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else _repr(value)
-
-
-def _joined(parts: list[ToolOutput]) -> ToolOutput:
-    return ToolOutput(
-        text="\n".join(part.text for part in parts),
-        images=tuple(image for part in parts for image in part.images),
-        outputs=tuple(bundle for part in parts for bundle in part.outputs),
-    )
 
 
 def _is_image(value: Any) -> bool:
@@ -187,7 +185,11 @@ def reader(annotation: Any) -> Reader:
     elif isinstance(annotation, type):
         result = _class(annotation)
     if result is None:
-        raise _unsupported(annotation)
+        name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
+        raise TypeError(
+            f"is annotated {name}, which has no JSON schema: use str, int, float, bool, list, dict, Literal,"
+            " an Enum, a dataclass, a TypedDict or a pydantic model of those."
+        )
     return result
 
 
@@ -222,7 +224,10 @@ def _generic(origin: Any, arguments: tuple[Any, ...]) -> Reader | None:
     if origin in (typing.Union, types.UnionType):
         return _union([reader(option) for option in arguments])
     if origin in _LISTS and (origin is not tuple or arguments[1:] == (Ellipsis,)):
-        return _list(origin, reader(arguments[0]))
+        build = origin if origin in (tuple, set, frozenset) else list
+        item = reader(arguments[0])
+        schema = {"type": "array", "items": item.schema}
+        return Reader(schema, lambda value: build(item.read(entry) for entry in value))
     if origin in _DICTS and len(arguments) == 2 and arguments[0] is str:
         item = reader(arguments[1])
         schema = {"type": "object", "additionalProperties": item.schema}
@@ -283,13 +288,6 @@ def object_reader(kind: Callable[..., Any], hints: Mapping[str, Any], required: 
     )
 
 
-def _list(origin: Any, item: Reader) -> Reader:
-    build = origin if origin in (tuple, set, frozenset) else list
-    return Reader(
-        {"type": "array", "items": item.schema}, lambda value: build(item.read(entry) for entry in value)
-    )
-
-
 def _union(options: list[Reader]) -> Reader:
     @functools.cache
     def checks() -> list[Callable[[Any], None]]:
@@ -317,14 +315,6 @@ def _enum(values: typing.Iterable[Any]) -> Json:
     names = {str: "string", int: "integer", bool: "boolean", float: "number"}
     kind = names.get(next(iter(kinds))) if len(kinds) == 1 else None
     return {"type": kind, "enum": values} if kind else {"enum": values}
-
-
-def _unsupported(annotation: Any) -> TypeError:
-    name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
-    return TypeError(
-        f"is annotated {name}, which has no JSON schema: use str, int, float, bool, list, dict, Literal,"
-        " an Enum, a dataclass, a TypedDict or a pydantic model of those."
-    )
 
 
 @overload
@@ -483,10 +473,8 @@ def _global_name(module: str, tool: Tool) -> str | None:
     return next((name for name, value in vars(sys.modules[module]).items() if value is tool), None)
 
 
-def _global(module: str, name: str) -> Tool:
-    __import__(module)
-    tool: Tool = getattr(sys.modules[module], name)
-    return tool
+def _global(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
 
 
 def _from_function(function: Callable[..., Any], settings: dict[str, Any]) -> Tool:

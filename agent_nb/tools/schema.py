@@ -11,14 +11,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import ToolError
 from agent_nb.core.messages import ToolSpec
 
-_JSON_TYPES = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    list: "array",
-    dict: "object",
-}
+_JSON_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array", dict: "object"}
 _KINDS = {"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"}
 """Keywords that restrict values; a schema without any of them allows everything."""
 _FETCHED = ("http", "https", "ftp", "file", "data")

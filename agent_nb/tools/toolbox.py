@@ -46,7 +46,8 @@ FAMILIES: dict[str, tuple[Tool, ...]] = {
     "preview": PREVIEW_TOOLS,
 }
 """The built-in tools, which are the default of an agent."""
-BUILT_IN_NAMES = frozenset(tool.name for family in FAMILIES.values() for tool in family)
+_BUILT_IN = tuple(tool for family in FAMILIES.values() for tool in family)
+BUILT_IN_NAMES = frozenset(tool.name for tool in _BUILT_IN)
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _lock = threading.Lock()
@@ -79,7 +80,7 @@ class Toolbox:
     @classmethod
     def default(cls, more: Iterable[Tool | Callable[..., Any]] = ()) -> "Toolbox":
         """The built-in tools and these. A run offers a built-in tool only if its requirements are met."""
-        box = cls([*_built_in(), *more])
+        box = cls([*_BUILT_IN, *more])
         box._is_default = True
         return box
 
@@ -122,7 +123,7 @@ class Toolbox:
 
     @property
     def own(self) -> tuple[Tool, ...]:
-        built_in = {tool.name: tool for tool in _built_in()}
+        built_in = {tool.name: tool for tool in _BUILT_IN}
         return tuple(tool for tool in self if built_in.get(tool.name) is not tool)
 
     @property
@@ -161,7 +162,10 @@ class Toolbox:
         """Return the tool and its validated arguments; raises a ToolError that helps the model correct the call."""
         tool = self.get(call.name)
         if tool is None:
-            raise self._unknown(call.name)
+            hint = (
+                f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
+            )
+            raise ToolError(f"There is no tool `{call.name[:80]}`.", code="UNKNOWN_TOOL", hint=hint)
         return tool, self.valid(tool, _parse(call.arguments))
 
     def valid(self, tool: Tool, args: Json) -> Json:
@@ -192,14 +196,13 @@ class Toolbox:
             raise
         return replace(output, text=await sendable(output.text))
 
-    def _unknown(self, name: str) -> ToolError:
-        hint = f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
-        return ToolError(f"There is no tool `{name[:80]}`.", code="UNKNOWN_TOOL", hint=hint)
-
 
 async def sendable(text: str) -> str:
     """Mask and truncate a text for the model."""
-    return _truncate(whole_text(await masked(text)))
+    text = whole_text(await masked(text))
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
 
 
 async def masked(text: str) -> str:
@@ -243,18 +246,14 @@ def _in_branch(tool: Tool) -> Tool:
     return replace(tool, spec=spec, run=run, title=lambda args: f"{tool.title(args)} (in a branch)")
 
 
-def _built_in() -> Iterator[Tool]:
-    return (tool for family in FAMILIES.values() for tool in family)
-
-
 def _reduce(tool: Tool) -> Any:
-    if any(tool is built_in for built_in in _built_in()):
+    if any(tool is built_in for built_in in _BUILT_IN):
         return _built_in_tool, (tool.name,)
     return reduce_tool(tool)
 
 
 def _built_in_tool(name: str) -> Tool:
-    return next(tool for tool in _built_in() if tool.name == name)
+    return next(tool for tool in _BUILT_IN if tool.name == name)
 
 
 copyreg.pickle(Tool, _reduce)
@@ -296,12 +295,6 @@ def _error_text(error: Exception) -> str:
         return f"{type(error).__name__}: {error}".removesuffix(": ")[:MAX_ERROR]
     except Exception:  # the error's own `__str__` failed
         return type(error).__name__
-
-
-def _truncate(text: str) -> str:
-    if len(text) <= MAX_TEXT:
-        return text
-    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
 
 
 def _spec_for_model(tool: Tool, *, lean: bool, types: bool) -> ToolSpec:
@@ -391,12 +384,12 @@ async def invoke(tool: Tool, args: Json, context: ToolContext) -> Any:
             raise ToolError(f"`{tool.name}` cancelled itself.")
         return work.result()
     except asyncio.CancelledError:
-        scope.close()
+        scope.closed = True
         _abandon(work)
         await asyncio.wait({work}, timeout=CLEANUP_SECONDS)
         raise CallCancelled(_outputs_of(work)) from None
     finally:
-        scope.close()
+        scope.closed = True
         if not work.done():
             _abandon(work)
 
@@ -437,13 +430,10 @@ class _CallScope:
     def __init__(self, context: ToolContext) -> None:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._closed = False
+        self.closed = False
         files = _CallFiles(context.files, self, context.call_id)
         progress, show = self._reporting(context.progress), self._reporting(context.show)
         self.context = replace(context, files=files, progress=progress, show=show)
-
-    def close(self) -> None:
-        self._closed = True
 
     def on_loop(self, function: Callable[[], T]) -> T:
         """Run the function on the loop's thread, so that changes are emitted in order."""
@@ -456,7 +446,7 @@ class _CallScope:
         return asyncio.run_coroutine_threadsafe(answer(), self._loop).result()
 
     def _run_open(self, function: Callable[[], T]) -> T:
-        if self._closed:
+        if self.closed:
             raise ToolError("This call has ended and can no longer change files.")
         return function()
 
@@ -464,7 +454,7 @@ class _CallScope:
         """Wrap the function for use from any thread. It is a no-op once the call has ended."""
 
         def report(value: T) -> None:
-            if not self._closed:
+            if not self.closed:
                 function(value)
 
         def from_any_thread(value: T) -> None:

@@ -33,10 +33,6 @@ def _file_text(files: Files, path: str) -> str:
     return f"--- {path} ---\n{body}"
 
 
-def _title(args: Json) -> str:
-    return f"look at variant {args['number']}" if "number" in args else "look at a variant"
-
-
 VARIANT_TOOLS: tuple[Tool, ...] = (
     Tool(
         spec=tool_spec(
@@ -50,7 +46,7 @@ VARIANT_TOOLS: tuple[Tool, ...] = (
             required=("number",),
         ),
         run=_retrieve,
-        title=_title,
+        title=lambda args: f"look at variant {args['number']}" if "number" in args else "look at a variant",
         needs=frozenset({BASE_VARIANTS}),
     ),
 )

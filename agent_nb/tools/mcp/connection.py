@@ -8,9 +8,10 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import anyio
+from anyio.abc import ObjectReceiveStream
 from mcp.client.stdio import get_default_environment
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
@@ -48,8 +49,13 @@ async def _read(server: Program, to_session: Any) -> None:
     """Forward messages until the server ends. An invalid line is forwarded as an exception."""
     async with to_session:
         async for line in server.lines():
+            message: SessionMessage | Exception
             try:
-                await to_session.send(_parsed(line))
+                message = sdk.parsed(line)
+            except ValueError as error:
+                message = error
+            try:
+                await to_session.send(message)
             except (anyio.ClosedResourceError, anyio.BrokenResourceError):
                 return
 
@@ -62,13 +68,6 @@ async def _write(server: Program, messages: Any, to_session: Any) -> None:
                 await server.write(line.encode() + b"\n")
     except OSError:  # it has exited or closed stdin
         await to_session.aclose()
-
-
-def _parsed(line: bytes) -> SessionMessage | Exception:
-    try:
-        return sdk.parsed(line)
-    except ValueError as error:
-        return error
 
 
 for _name in ("mcp", "client"):  # "client" is also a logger of the `mcp` package
@@ -118,7 +117,7 @@ class Connection:
         """Whether the tool list may have changed since the last request."""
         self._listing: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._repair = ToolListRepair(self._version)
+        self._repair = ToolListRepair(lambda: self._client.version if self._client else "")
         self.listing: tuple[mcp_types.Tool, ...] = ()
         self.notes: tuple[str, ...] = ()
         self.problem = ""
@@ -238,12 +237,16 @@ class Connection:
 
     async def _list(self, client: "sdk.Client") -> None:
         self._repair.notes.clear()
-        if (listing := await _list(client)) != self.listing:
+        tools: list[mcp_types.Tool] = []
+        cursor = None
+        for _ in range(MAX_PAGES if client.has_tools else 0):
+            page, cursor = await client.list_tools(cursor)
+            tools += page
+            if not cursor or len(tools) >= MAX_TOOLS:
+                break
+        if (listing := tuple(tools[:MAX_TOOLS])) != self.listing:
             self.listing = listing
         self.notes = tuple(self._repair.notes)
-
-    def _version(self) -> str:
-        return self._client.version if self._client else ""
 
     def _transport(self, stack: contextlib.AsyncExitStack) -> Any:
         expanded = self._config.expanded()
@@ -282,19 +285,6 @@ class Connection:
             for task in (reading, writing):
                 task.cancel()
             await asyncio.wait((reading, writing), timeout=program.GRACE)
-
-
-async def _list(client: "sdk.Client") -> "tuple[mcp_types.Tool, ...]":
-    if not client.has_tools:
-        return ()
-    tools: list[mcp_types.Tool] = []
-    cursor = None
-    for _ in range(MAX_PAGES):
-        page, cursor = await client.list_tools(cursor)
-        tools += page
-        if not cursor or len(tools) >= MAX_TOOLS:
-            break
-    return tuple(tools[:MAX_TOOLS])
 
 
 def _content(message: Any) -> Any:
@@ -388,8 +378,8 @@ class ToolListRepair:
         return True
 
 
-class _ServerStream:
-    """A stream that transforms its items on receipt."""
+class _ServerStream(ObjectReceiveStream[Any]):
+    """A stream that changes its items on receipt."""
 
     def __init__(self, stream: Any, change: Callable[[Any], Any]) -> None:
         self._stream, self._change = stream, change
@@ -397,18 +387,8 @@ class _ServerStream:
     async def receive(self) -> Any:
         return self._change(await self._stream.receive())
 
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Any:
-        return self._change(await self._stream.__anext__())
-
-    async def __aenter__(self) -> Self:
-        await self._stream.__aenter__()
-        return self
-
-    async def __aexit__(self, *error: object) -> Any:
-        return await self._stream.__aexit__(*error)
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

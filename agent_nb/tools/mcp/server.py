@@ -242,13 +242,10 @@ class Server:
         """Start the server if it is not running; raises `AgentError` if it cannot start."""
         check_installed()
         try:
-            await on_thread(self._start())
+            connection = await on_thread(self._connected(restart=True))
+            await on_thread(connection.up_to_date())
         except ToolError as error:
             raise AgentError(error.message) from None
-
-    async def _start(self) -> None:
-        connection = await self._connected(restart=True)
-        await connection.up_to_date()
 
     async def stop(self) -> None:
         """End the server. Only `start` restarts it, so that a late call leaves no process behind."""

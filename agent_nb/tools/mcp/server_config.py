@@ -74,8 +74,8 @@ class ServerConfig:
         headers = {name: _expand(value) for name, value in self.headers.items()}
         for name, value in (*env.items(), *headers.items()):
             if is_secret_name(name) or name.lower() in _AUTHORISATION:
-                _hide(name, value)
-                _hide(name, value.rpartition(" ")[2])  # the token of `Bearer <token>`
+                _mask(name, value)
+                _mask(name, value.rpartition(" ")[2])  # the token of `Bearer <token>`
         command = tuple(_expand(part) for part in self.command)
         return replace(self, command=command, url=_expand(self.url), env=env, headers=headers)
 
@@ -118,20 +118,19 @@ def _default_name(command: tuple[str, ...]) -> str:
 
 
 def _expand(text: str) -> str:
-
     def value(match: re.Match[str]) -> str:
         name, default = match[1], match[2]
         content = os.environ.get(name) or default
         if content is None:
             raise ConfigError(f"The variable {name} is not set, and the MCP server needs it.")
         if name in os.environ:
-            _hide(name, content)
+            _mask(name, content)
         return content
 
     return _VARIABLE.sub(value, text)
 
 
-def _hide(name: str, value: str) -> None:
+def _mask(name: str, value: str) -> None:
     if not _ORDINARY.fullmatch(name) and not os.path.exists(value):
         register(value)
 
@@ -141,20 +140,15 @@ def description(config: ServerConfig) -> str:
 
     Nothing is masked: a masked value could contain the code that runs. The user's own values appear as `${NAME}`.
     """
-    lines = [f"gets your variables {', '.join(config.variables)}"] if config.variables else []
-    lines += [f"sends {_setting(name, value, ': ')}" for name, value in config.headers.items()]
-    lines += [f"sets {_setting(name, value, '=')}" for name, value in config.env.items() if not _steers(name)]
-    steering = [(name, value) for name, value in config.env.items() if _steers(name)]
-    lines += [f"sets {_setting(name, value, '=')}  <- this changes what runs" for name, value in steering]
-    return "".join(f"\n  {line}" for line in (printable(config.written, keep=""), *lines))
-
-
-def _setting(name: str, value: str, mark: str) -> str:
-    return printable(f"{name}{mark}{value}", keep="")
-
-
-def _steers(name: str) -> bool:
-    return _CHANGES_WHAT_RUNS.fullmatch(name) is not None
+    lines = [config.written]
+    lines += [f"gets your variables {', '.join(config.variables)}"] if config.variables else []
+    lines += [f"sends {name}: {value}" for name, value in config.headers.items()]
+    marks = {
+        name: "  <- this changes what runs" if _CHANGES_WHAT_RUNS.fullmatch(name) else ""
+        for name in config.env
+    }
+    lines += [f"sets {name}={config.env[name]}{marks[name]}" for name in sorted(marks, key=marks.__getitem__)]
+    return "".join(f"\n  {printable(line, keep='')}" for line in lines)
 
 
 def is_allowed(config: ServerConfig) -> bool:
