@@ -77,11 +77,8 @@ class ReplayProvider(Provider):
         question = conversation_after(self.recorded, 1)[0][-1:]
         images = [part for message in question for part in message.parts if isinstance(part, Attachment)]
         originals = images[: len(self.request.get("images", ()))]
-        return [
-            *differences(
-                self.request, normalized(now, self.request, prepared.run_input.attachments, originals)
-            )
-        ]
+        now = normalized(now, self.request, prepared.run_input.attachments, originals)
+        return list(differences(self.request, now))
 
     def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> "ReplayHandle":
         return ReplayHandle(self, prepared, group, variant)
@@ -193,7 +190,7 @@ class ReplayHandle(RunHandle):
             messages.append(message)
             self._emit(ev.MessageAdded, message=message)
 
-        workspace = Workspace(self.files, self._file_changed)
+        workspace = Workspace(self.files, lambda change: self._emit(ev.FileChanged, **vars(change)))
         keep_unfinished(self.events, messages, add, workspace, self.prepared.toolbox)
         if results := self._close_calls(messages[-1], count):
             add(Message(role="tool", parts=results))
@@ -215,9 +212,6 @@ class ReplayHandle(RunHandle):
             history=question,
             replaced=run.replaced[:replaced],
         )
-
-    def _file_changed(self, change: ev.Change) -> None:
-        self._emit(ev.FileChanged, **vars(change))
 
     def _close_calls(self, last: Message, count: int) -> tuple[ToolResult, ...]:
         """End open calls; return the results for the calls of the last message."""

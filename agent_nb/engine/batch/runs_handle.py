@@ -121,7 +121,8 @@ class RunsHandle:
     async def _work(self, remaining: Iterator[int]) -> None:
         """Run one job after another; several workers share `remaining`."""
         for index in remaining:
-            handle = self._start(self._jobs[index])
+            job, workers = self._jobs[index], None if self._stop_reason else self._workers
+            handle = RemoteRun(workers, job) if workers else job.prepared.start()
             handle.label(self._results.name(index), self._results.key(index))
             self._running[index] = handle
             if self._stop_reason is not None:
@@ -135,11 +136,6 @@ class RunsHandle:
                 handle.stop("interrupted")
                 del self._running[index]
             await self._add(index, run)
-
-    def _start(self, job: Job) -> RunHandle | RemoteRun:
-        if self._workers is not None and self._stop_reason is None:
-            return RemoteRun(self._workers, job)
-        return job.prepared.start()
 
     async def _add(self, index: int, run: Run) -> None:
         if run.reason != self._stop_reason:
