@@ -163,10 +163,10 @@ def _icon(state: RowState) -> str:
 
 
 def _tool_title(row: ToolRow) -> str:
-    before, path, after = row.title.partition(row.path) if row.path else (row.title, "", "")
-    if not path:
+    if not row.path or row.path not in row.title:
         return with_code(row.title)
-    return f"{html.escape(before)}<code>{html.escape(path)}</code>{html.escape(after)}"
+    before, path, after = map(html.escape, row.title.partition(row.path))
+    return f"{before}<code>{path}</code>{after}"
 
 
 def _inside(row: ToolRow) -> str:
@@ -456,7 +456,9 @@ def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
         try:
             page = assembled(variant.files, path, remaining)
         except TooLargeError:
-            pages.append((label, _too_large(run, path)))
+            remedy = f'Write it to disk with `{run.name}.files.save("site")`.'
+            note = with_code(f"`{path}` is too large to save in the notebook. {remedy}")
+            pages.append((label, f'<p class="anb-note">{note}</p>'))
             continue
         remaining -= len(page)
         trust = "" if pages else f'<p class="anb-untrusted">{shown_untrusted}</p>'
@@ -464,11 +466,6 @@ def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
         frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page, _saved_script(variant))}></iframe>'
         pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
     return pages
-
-
-def _too_large(run: FinishedRun, path: str) -> str:
-    note = f'`{path}` is too large to save in the notebook. Write it to disk with `{run.name}.files.save("site")`.'
-    return f'<p class="anb-note">{with_code(note)}</p>'
 
 
 def _chosen_page(run: FinishedRun) -> int:

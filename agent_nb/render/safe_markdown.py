@@ -85,7 +85,10 @@ def parser() -> "MarkdownIt":
     md.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
     md.add_render_rule("link_open", _open_link)
     md.add_render_rule("text", lambda _, tokens, index, *__: _prose(tokens[index].content))
-    add_math(md)
+    ends = ["paragraph", "reference", "blockquote", "list"]
+    md.block.ruler.before("fence", "math", _formula_block, {"alt": ends})
+    md.inline.ruler.before("escape", "math", _inline_formula)
+    md.add_render_rule("math", lambda _, tokens, index, *__: html.escape(tokens[index].content, quote=False))
     _show_deep_text(md)
     return md
 
@@ -112,13 +115,6 @@ def _open_link(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -
     tokens[index].attrSet("target", "_blank")
     tokens[index].attrSet("rel", "noopener noreferrer")
     return str(renderer.renderToken(tokens, index, options, env))
-
-
-def add_math(parser: "MarkdownIt") -> None:
-    ends = ["paragraph", "reference", "blockquote", "list"]
-    parser.block.ruler.before("fence", "math", _formula_block, {"alt": ends})
-    parser.inline.ruler.before("escape", "math", _inline_formula)
-    parser.add_render_rule("math", _show)
 
 
 def _inline_formula(state: "StateInline", silent: bool) -> bool:
@@ -157,10 +153,6 @@ def _push_paragraph(state: "StateBlock", start: int, end: int) -> None:
 
 def _line(state: "StateBlock", number: int) -> str:
     return state.src[state.bMarks[number] + state.tShift[number] : state.eMarks[number]].strip()
-
-
-def _show(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-    return html.escape(tokens[index].content, quote=False)
 
 
 def rebuilt(markdown: str, *, quoted: bool = False) -> str:

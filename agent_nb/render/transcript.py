@@ -276,7 +276,9 @@ class Transcript:
                 call_id=call_id, summary=summary, hint=hint, seconds=seconds, outputs=outputs
             ):
                 result = {"detail": summary, "hint": hint, "seconds": seconds, "outputs": outputs}
-                result |= {"state": state_of(event), "is_call": event.code != "NOT_A_CALL"}
+                # A call that was denied or not run has not failed.
+                state = "ok" if event.ok else _UNFAILED.get(event.code or "", "failed")
+                result |= {"state": state, "is_call": event.code != "NOT_A_CALL"}
                 return self._change(call_id, **result)
             case ev.ApprovalRequested(call_id=call_id, is_question=is_question):
                 self._change(call_id, is_question=is_question)
@@ -359,17 +361,16 @@ def _decision(answer: ev.ApprovalResolved) -> str:
     return f"{text} with changes: {changes(answer.proposed, answer.executed or {})}"
 
 
-def state_of(end: ev.ToolFinished) -> RowState:
-    """Return the row's state. A call that was denied or not run has not failed."""
-    return "ok" if end.ok else _UNFAILED.get(end.code or "", "failed")
-
-
 def changes(before: Json, after: Json) -> str:
     """Format as ``` `path` from "a" to "b" and `size` from 3 to nothing ```."""
-    names = [name for name in {**before, **after} if before.get(name, _MISSING) != after.get(name, _MISSING)]
-    return " and ".join(
-        f"`{name}` from {_from_to(_text(before, name), _text(after, name))}" for name in names
-    )
+    texts = []
+    for name in {**before, **after}:
+        if before.get(name, _MISSING) != after.get(name, _MISSING):
+            old, new = _text(before, name), _text(after, name)
+            if max(len(old), len(new)) > MOST_CHARACTERS:
+                old, new = from_difference(old, new, MOST_CHARACTERS, BEFORE_CHANGE)
+            texts.append(f"`{name}` from {old} to {new}")
+    return " and ".join(texts)
 
 
 def _text(args: Json, name: str) -> str:
@@ -377,9 +378,3 @@ def _text(args: Json, name: str) -> str:
         return "nothing"
     # Masked before it is cut, because half a key would not be recognised.
     return json.dumps(mask_json(args[name]), ensure_ascii=False, sort_keys=True)
-
-
-def _from_to(before: str, after: str) -> str:
-    if max(len(before), len(after)) > MOST_CHARACTERS:
-        before, after = from_difference(before, after, MOST_CHARACTERS, BEFORE_CHANGE)
-    return f"{before} to {after}"
