@@ -66,7 +66,7 @@ class AgentCall:
 
     @property
     def diffs(self) -> list[Json]:
-        return [block for block in _objects(self.fields.get("content")) if block.get("type") == "diff"]
+        return [block for block in objects_in(self.fields.get("content")) if block.get("type") == "diff"]
 
     def is_edit_in(self, contains: Callable[[str], bool]) -> bool:
         """Whether it only edits files in a folder. Any text beside the diffs could be a command."""
@@ -81,7 +81,7 @@ class AgentCall:
     @property
     def text(self) -> str:
         """The call's output so far."""
-        blocks = (block for block in _objects(self.fields.get("content")) if block.get("type") == "content")
+        blocks = (block for block in objects_in(self.fields.get("content")) if block.get("type") == "content")
         return "\n".join(filter(None, map(text_in, blocks)))
 
     def arguments(self, folder: str = "", *, asks: bool = True) -> Json:
@@ -104,7 +104,7 @@ class AgentCall:
     def _details(self, shown: list[Any]) -> Json:
         """Texts and paths of a question that are not among the values shown."""
         shown = [*shown, *(diff.get("path") for diff in self.diffs)]
-        paths = [location.get("path") for location in _objects(self.fields.get("locations"))]
+        paths = [location.get("path") for location in objects_in(self.fields.get("locations"))]
         details = {"details": self.text, "locations": [path for path in paths if path not in shown]}
         return {name: value for name, value in details.items() if value and value not in shown}
 
@@ -156,7 +156,7 @@ def as_object(value: Any) -> Json:
     return value if isinstance(value, dict) else {}
 
 
-def _objects(value: Any) -> list[Json]:
+def objects_in(value: Any) -> list[Json]:
     """The JSON objects in a list; none if it is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
@@ -189,7 +189,7 @@ def without_headings(thinking: str) -> str:
 def option_of(options: Any, *, allow: bool) -> Json:
     """The outcome of a permission request. Options are selected by kind, because their order varies."""
     kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
-    rows = _objects(options)
+    rows = objects_in(options)
     chosen = next((row for kind in kinds for row in rows if row.get("kind") == kind), None)
     return {"outcome": "selected", "optionId": chosen.get("optionId")} if chosen else {"outcome": "cancelled"}
 
@@ -202,7 +202,7 @@ def plan_of(update: Json, relative: Callable[[str], str]) -> tuple[PlanEntry, ..
             text=one_line(printable_line(relative(str(entry.get("content"))))),
             status=statuses.get(str(entry.get("status")), "pending"),
         )
-        for entry in _objects(update.get("entries"))[:MAX_ENTRIES]
+        for entry in objects_in(update.get("entries"))[:MAX_ENTRIES]
     )
 
 
@@ -246,14 +246,14 @@ def offered_models(response: Json) -> tuple[str, dict[str, str]]:
     Without such an option, `session/set_model` sets the model. Some agents have both: the option is used, because
     Codex puts an effort into the ids of its `models`.
     """
-    for option in _objects(response.get("configOptions")):
+    for option in objects_in(response.get("configOptions")):
         if option.get("category") == "model":
             return str(option.get("id")), _names(option.get("options"), "value")
     return "", _names(as_object(response.get("models")).get("availableModels"), "modelId")
 
 
 def _names(models: Any, key: str) -> dict[str, str]:
-    return {str(model[key]): str(model.get("name") or "") for model in _objects(models) if model.get(key)}
+    return {str(model[key]): str(model.get("name") or "") for model in objects_in(models) if model.get(key)}
 
 
 def result_text(text: str) -> str:

@@ -17,7 +17,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.acp.folder import Folder
 from agent_nb.acp.known import KnownAgent
-from agent_nb.acp.mapping import as_object, offered_models
+from agent_nb.acp.mapping import as_object, objects_in, offered_models
 from agent_nb.acp.offered import not_offered, showable, store_models
 from agent_nb.core.errors import AgentError
 from agent_nb.core.messages import Document, Image, Message, Text
@@ -86,8 +86,8 @@ class AgentConnection:
         await self._send({"id": number, "method": method, "params": params})
         return number
 
-    async def notify(self, method: str, params: Json) -> None:
-        await self._send({"method": method, "params": params})
+    async def cancel(self, session: str) -> None:
+        await self._send({"method": "session/cancel", "params": {"sessionId": session}})
 
     async def answer(self, request: Json, result: Any = None, *, refused: str = "") -> None:
         """Answer a request of the agent; a no-op if it has ended."""
@@ -201,9 +201,6 @@ class AgentSession:
         """Send a prompt and return its id. The answer with this id arrives after all updates."""
         blocks = await off_loop(self._blocks, request)
         return await self.connection.send_request("session/prompt", {"sessionId": self.id, "prompt": blocks})
-
-    async def cancel(self) -> None:
-        await self.connection.notify("session/cancel", {"sessionId": self.id})
 
     def _blocks(self, request: Request) -> list[Json]:
         *history, question = request.messages
@@ -322,8 +319,7 @@ async def _set_model(start: Start, connection: AgentConnection, session: str, op
 async def _choose_mode(start: Start, connection: AgentConnection, session: str, modes: Json) -> None:
     """Set the mode in which the agent asks for approval; raise `AgentError` if there is none."""
     agent = start.agent
-    rows = modes.get("availableModes")
-    available = [str(as_object(mode).get("id")) for mode in rows] if isinstance(rows, list) else []
+    available = [str(mode.get("id")) for mode in objects_in(modes.get("availableModes"))]
     candidates = [mode for mode in (*(agent.auto_modes if start.auto else ()), agent.mode) if mode]
     mode = next((mode for mode in candidates if mode in available), None)
     if candidates and mode is None:
@@ -336,10 +332,10 @@ async def _choose_mode(start: Start, connection: AgentConnection, session: str, 
 
 
 async def _choose_effort(start: Start, connection: AgentConnection, session: str, options: Any) -> None:
-    rows = [as_object(option) for option in options] if isinstance(options, list) else []
-    setting = next((row for row in rows if row.get("category") == "thought_level"), None)
-    values = [as_object(value).get("value") for value in setting.get("options") or ()] if setting else []
-    if setting is None or start.effort not in values:
+    rows = (option for option in objects_in(options) if option.get("category") == "thought_level")
+    setting = next(rows, {})
+    values = [value.get("value") for value in objects_in(setting.get("options"))]
+    if start.effort not in values:
         available = f" It has {', '.join(map(str, values))}." if values else ""
         raise AgentError(f"{start.agent.title} has no effort {start.effort!r}.{available}")
     choice = {"sessionId": session, "configId": setting["id"], "value": start.effort}

@@ -49,7 +49,7 @@ class AgentTurns(Turns):
     ) -> None:
         super().__init__(prepared, journal, budget)
         self._agent, self._silence = agent, silence
-        self._step = 0
+        self._turn_number = 0
         self._parts: list[Part] = []
         """Text, thinking and calls of this turn."""
         self._call_results: dict[str, ToolResult] = {}
@@ -210,11 +210,11 @@ class AgentTurns(Turns):
     def _need_turn(self) -> None:
         """Start a turn if there is none, or if all calls of the last one have ended."""
         self._finish_start()
-        if self._step and (self._open_calls or not self._call_results):
+        if self._turn_number and (self._open_calls or not self._call_results):
             return
         self._end_turn()
-        self._step += 1
-        self._emit(ev.TurnStarted, step=self._step)
+        self._turn_number += 1
+        self._emit(ev.TurnStarted, step=self._turn_number)
 
     def _finish_start(self, error: str = "") -> None:
         if self._starting:
@@ -438,7 +438,7 @@ class AgentTurns(Turns):
             self._server.close()
         with contextlib.suppress(TimeoutError, AgentError, EndRun):
             async with asyncio.timeout(CANCEL_LIMIT):
-                await session.cancel()
+                await session.connection.cancel(session.id)
                 for question in self._questions.values():
                     question.cancel()
                 answer = await self._follow(session, number)
