@@ -34,6 +34,8 @@ from agent_nb.tools import ToolOutput
 
 MOST_DIFFERENCES = 3
 """Maximum number of differences named in a badge."""
+COMMANDS: "dict[str, type[PageCommand]]" = {}
+"""The commands by the name that their messages have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,10 @@ class PageCommand:
     run_id: str = ""
     key: str = ""
     variant: int | None = None
+
+    def __init_subclass__(cls, command: str = "") -> None:
+        if command:
+            COMMANDS[command] = cls
 
     @property
     def number(self) -> int:
@@ -65,12 +71,12 @@ class CallCommand(PageCommand):
         return self.number, self.call_id
 
 
-class UnderWayCommand(PageCommand):
+class UnderWayCommand(PageCommand, command="under_way"):
     """Asks for the active runs of a reloaded window. It is about no run: the hub answers it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotebookCommand(PageCommand):
+class NotebookCommand(PageCommand, command="notebook"):
     """The cells that the kernel has asked for. It is about no run: the hub delivers it."""
 
     request_id: str
@@ -82,7 +88,7 @@ class NotebookCommand(PageCommand):
         return {}
 
 
-class HelloCommand(PageCommand):
+class HelloCommand(PageCommand, command="hello"):
     def run(self, run: LiveRun) -> Json:
         stream = run.stream
         stream.watched.set()
@@ -96,18 +102,18 @@ class HelloCommand(PageCommand):
         }
 
 
-class ResyncCommand(PageCommand):
+class ResyncCommand(PageCommand, command="resync"):
     """Asks for all events, which the hub sends after the answer."""
 
 
-class StopCommand(PageCommand):
+class StopCommand(PageCommand, command="stop"):
     def run(self, run: LiveRun) -> None:
         if run.handle is not None:
             run.handle.stop(number=None if self.variant is None else self.variant + 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApproveCommand(CallCommand):
+class ApproveCommand(CallCommand, command="approve"):
     note: str = ""
     args: Json | None = None
     scope: Scope = "call"
@@ -119,7 +125,7 @@ class ApproveCommand(CallCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DenyCommand(CallCommand):
+class DenyCommand(CallCommand, command="deny"):
     note: str = ""
 
     def run(self, run: LiveRun) -> None:
@@ -127,7 +133,7 @@ class DenyCommand(CallCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TryCommand(CallCommand):
+class TryCommand(CallCommand, command="try"):
     args: Json | None = None
     stop: bool = False
 
@@ -150,19 +156,19 @@ class TryCommand(CallCommand):
         return answer
 
 
-class ShowOutputCommand(CallCommand):
+class ShowOutputCommand(CallCommand, command="show_output"):
     def run(self, run: LiveRun) -> None:
         if run.handle is None:
             raise ConfigError("The run has ended.")
         run.handle.show_output(*self.place)
 
 
-class AskAgainCommand(PageCommand):
+class AskAgainCommand(PageCommand, command="ask_again"):
     def run(self, run: LiveRun) -> None:
         run.let_code_run(self.number, allowed=False)
 
 
-class PickCommand(PageCommand):
+class PickCommand(PageCommand, command="pick"):
     def run(self, run: LiveRun) -> None:
         number = self.number + 1
         if run.on_pick is None:
@@ -171,7 +177,7 @@ class PickCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FileCommand(PageCommand):
+class FileCommand(PageCommand, command="file"):
     path: str
     version: int | None = None
 
@@ -192,7 +198,7 @@ class FileCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PasteImageCommand(PageCommand):
+class PasteImageCommand(PageCommand, command="paste_image"):
     """An image that the user has pasted for the next cell, in base64."""
 
     data: str
@@ -210,7 +216,7 @@ class PasteImageCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElementCommand(PageCommand):
+class ElementCommand(PageCommand, command="element"):
     path: str
     file: str | None = None
 
@@ -224,7 +230,7 @@ class ElementCommand(PageCommand):
         return {**where, "edit": safe_text(element.edit)}
 
 
-class CellsCommand(PageCommand):
+class CellsCommand(PageCommand, command="cells"):
     def run(self, run: LiveRun) -> Json:
         """Return the code of a finished variant as cells, with their outputs in the run."""
         cells = run.finished_result(self.number).to_cells()
@@ -233,7 +239,7 @@ class CellsCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ApplyCommand(PageCommand):
+class ApplyCommand(PageCommand, command="apply"):
     question: str = ""
     """The id of the card on which the user has agreed; empty to show one."""
 
@@ -256,12 +262,12 @@ class ApplyCommand(PageCommand):
         return {"text": await work}
 
 
-class UnapplyCommand(PageCommand):
+class UnapplyCommand(PageCommand, command="unapply"):
     def run(self, run: LiveRun) -> Json:
         return {"text": run.finished_result(self.number).unapply()}
 
 
-class KeepCommand(PageCommand):
+class KeepCommand(PageCommand, command="keep"):
     def run(self, run: LiveRun) -> Json:
         """Write the cells to a notebook file, for a page that cannot insert them."""
         try:
@@ -271,7 +277,7 @@ class KeepCommand(PageCommand):
         return {"text": f"Wrote {path.name}, with the outputs of the run"}
 
 
-class VerifyCommand(PageCommand):
+class VerifyCommand(PageCommand, command="verify"):
     def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
         """Refuse at once what cannot be verified; the returned coroutine does the rest."""
         from agent_nb.notebook.verify import check_verifiable
@@ -295,14 +301,14 @@ class VerifyCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RequestCommand(PageCommand):
+class RequestCommand(PageCommand, command="request"):
     step: int = 1
 
     def run(self, run: LiveRun) -> Any:
         return request_for_page(run.result, self.number, self.step)
 
 
-class CheckCodeCommand(PageCommand):
+class CheckCodeCommand(PageCommand, command="check_code"):
     """Asks for the script of page checks. It is large, so it is sent on first use."""
 
     def run(self, run: LiveRun) -> Json:
@@ -310,7 +316,7 @@ class CheckCodeCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OnScreenCommand(PageCommand):
+class OnScreenCommand(PageCommand, command="on_screen"):
     on_screen: bool = False
 
     def run(self, run: LiveRun) -> None:
@@ -320,7 +326,7 @@ class OnScreenCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckedCommand(PageCommand):
+class CheckedCommand(PageCommand, command="checked"):
     check_id: str
     ok: bool = False
     report: Any = None
@@ -338,7 +344,7 @@ class CheckedCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UndoPythonCommand(PageCommand):
+class UndoPythonCommand(PageCommand, command="undo_python"):
     token: str
 
     def run(self, run: LiveRun) -> Json:
@@ -348,7 +354,7 @@ class UndoPythonCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DecideCommand(PageCommand):
+class DecideCommand(PageCommand, command="decide"):
     """The user accepts or refuses changes of cells, or takes that back."""
 
     changes: tuple[str, ...]
@@ -364,7 +370,7 @@ class DecideCommand(PageCommand):
         return {"changes": changes, "made": {"run": run.id, "model": model}}
 
 
-class ResultCommand(PageCommand):
+class ResultCommand(PageCommand, command="result"):
     def run(self, run: LiveRun) -> Json:
         """Return the frozen result to one window only: in a shared notebook, two would write it twice."""
         if run.result is None:
@@ -376,7 +382,7 @@ class ResultCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PreviewReportCommand(PageCommand):
+class PreviewReportCommand(PageCommand, command="preview_report"):
     entries: Any = None
 
     def run(self, run: LiveRun) -> Json:
@@ -387,7 +393,7 @@ class PreviewReportCommand(PageCommand):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundCommand(PageCommand):
+class BoundCommand(PageCommand, command="bound"):
     message: Json | None = None
 
     def run(self, run: LiveRun) -> None:
@@ -399,38 +405,6 @@ class BoundCommand(PageCommand):
         store.receive(
             self.message, lambda answer: run.stream.send_bound(self.number, {**answer, "view": view})
         )
-
-
-COMMANDS: dict[str, type[PageCommand]] = {
-    "hello": HelloCommand,
-    "resync": ResyncCommand,
-    "under_way": UnderWayCommand,
-    "stop": StopCommand,
-    "approve": ApproveCommand,
-    "deny": DenyCommand,
-    "try": TryCommand,
-    "show_output": ShowOutputCommand,
-    "ask_again": AskAgainCommand,
-    "pick": PickCommand,
-    "file": FileCommand,
-    "paste_image": PasteImageCommand,
-    "element": ElementCommand,
-    "cells": CellsCommand,
-    "apply": ApplyCommand,
-    "unapply": UnapplyCommand,
-    "keep": KeepCommand,
-    "verify": VerifyCommand,
-    "request": RequestCommand,
-    "check_code": CheckCodeCommand,
-    "on_screen": OnScreenCommand,
-    "checked": CheckedCommand,
-    "undo_python": UndoPythonCommand,
-    "result": ResultCommand,
-    "preview_report": PreviewReportCommand,
-    "notebook": NotebookCommand,
-    "decide": DecideCommand,
-    "bound": BoundCommand,
-}
 
 
 def read_command(content: Json) -> PageCommand:
