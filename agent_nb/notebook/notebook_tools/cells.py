@@ -97,7 +97,8 @@ def outline(cells: Sequence[CellContent], own: str, secrets: Collection[str]) ->
     """One line per cell: number, id, kind, execution count, first line, kinds of output."""
     lines = [f"{len(cells)} cells:"]
     for cell in cells[:MOST_LISTED]:
-        line = shortened(mask_named(printable_line(_first_line(cell.source)), secrets), FIRST_LINE)
+        first_line = next((line for line in cell.source[:10_000].splitlines() if line.strip()), "")
+        line = shortened(mask_named(printable_line(first_line), secrets), FIRST_LINE)
         kinds = ", ".join(dict.fromkeys(kind for output in cell.outputs for kind in _kinds(output)))
         words = [f"[{cell.number}]", cell.id or "(no id)", cell.kind, _runs(cell), f"`{line}`"]
         words += [f"({shortened(printable_line(kinds), FIRST_LINE)})"] if kinds else []
@@ -106,10 +107,6 @@ def outline(cells: Sequence[CellContent], own: str, secrets: Collection[str]) ->
     if len(cells) > MOST_LISTED:
         lines.append(f"and {len(cells) - MOST_LISTED:,} more")
     return "\n".join(lines)
-
-
-def _first_line(source: str) -> str:
-    return next((line for line in source[:10_000].splitlines() if line.strip()), "")
 
 
 def _runs(cell: CellContent) -> str:
