@@ -30,7 +30,7 @@ class NameChanges:
     """What changed inside objects that kept their names, such as `+ revenue`."""
 
     @property
-    def bound(self) -> list[str]:
+    def added(self) -> list[str]:
         return [name for name in self.after if name not in self.before]
 
     @property
@@ -47,7 +47,7 @@ class NameChanges:
 
     def sentence(self) -> str:
         """`Set df, total; changed x. orders: + revenue.`"""
-        parts = [("set", self.bound), ("changed", self.changed), ("deleted", self.deleted)]
+        parts = [("set", self.added), ("changed", self.changed), ("deleted", self.deleted)]
         text = "; ".join(f"{verb} {', '.join(names)}" for verb, names in parts if names)
         in_place = "; ".join(f"{name}: {change}" for name, change in self.in_place.items())
         return " ".join(f"{part}." for part in (text[:1].upper() + text[1:], in_place) if part)

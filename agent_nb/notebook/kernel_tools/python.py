@@ -169,7 +169,7 @@ def _names(code: str, execution: Execution) -> MimeBundle:
     """The name changes and the code of a call, for the page's Undo and Insert."""
     changes = execution.changes
     names: Json = {
-        "bound": changes.bound,
+        "bound": changes.added,
         "changed": changes.changed,
         "deleted": changes.deleted,
         "in_place": dict(changes.in_place),

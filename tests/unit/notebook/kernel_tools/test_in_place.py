@@ -116,4 +116,4 @@ def test_the_sentence_names_both_kinds_of_change():
     orders.append(2)
     changes = changes_between({}, {"orders": orders}, {"orders": orders, "total": 3}, objects)
     assert changes.sentence() == "Set total. orders: 1 item → 2 items."
-    assert changes.bound == ["total"]
+    assert changes.added == ["total"]
