@@ -48,38 +48,29 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 _NAMES = {
-    "agent_nb.agent": ("Agent", "model"),
-    "agent_nb.cassette.player": ("replay",),
-    "agent_nb.classroom.rules": ("read_lab",),
-    "agent_nb.core.errors": ("AgentError", "ConfigError", "ToolError"),
-    "agent_nb.core.messages": ("Document", "Image", "Message"),
-    "agent_nb.core.run_settings": ("Limits",),
-    "agent_nb.engine.approval": ("Answer",),
-    "agent_nb.engine.batch.runs": ("Runs",),
-    "agent_nb.engine.batch.runs_handle": ("RunsHandle",),
-    "agent_nb.engine.handle": ("RunHandle",),
-    "agent_nb.engine.middleware": ("ModelRequest",),
-    "agent_nb.engine.run_input": ("read_images",),
-    "agent_nb.engine.start": ("Prepared", "VariantsHandle"),
-    "agent_nb.files": ("Files",),
-    "agent_nb.notebook.kernel_tools": ("kernel_tools",),
-    "agent_nb.pages.chromium": ("ChromiumViewer",),
-    "agent_nb.plugins": ("register",),
-    "agent_nb.providers.base": (
-        "Accepted",
-        "CallPiece",
-        "CallStarted",
-        "Provider",
-        "Request",
-        "TextPiece",
-        "ThinkingPiece",
-        "Turn",
-        "UsagePiece",
-    ),
-    "agent_nb.run": ("Run", "load"),
-    "agent_nb.run.compare": ("Comparison", "assert_same", "compare"),
-    "agent_nb.tools": ("Tool", "ToolContext", "ToolOutput", "Toolbox", "tool"),
-    "agent_nb.tools.mcp.server": ("mcp_server",),
+    "agent_nb.agent": "Agent model",
+    "agent_nb.cassette.player": "replay",
+    "agent_nb.classroom.rules": "read_lab",
+    "agent_nb.core.errors": "AgentError ConfigError ToolError",
+    "agent_nb.core.messages": "Document Image Message",
+    "agent_nb.core.run_settings": "Limits",
+    "agent_nb.engine.approval": "Answer",
+    "agent_nb.engine.batch.runs": "Runs",
+    "agent_nb.engine.batch.runs_handle": "RunsHandle",
+    "agent_nb.engine.handle": "RunHandle",
+    "agent_nb.engine.middleware": "ModelRequest",
+    "agent_nb.engine.run_input": "read_images",
+    "agent_nb.engine.start": "Prepared VariantsHandle",
+    "agent_nb.files": "Files",
+    "agent_nb.notebook.kernel_tools": "kernel_tools",
+    "agent_nb.pages.chromium": "ChromiumViewer",
+    "agent_nb.plugins": "register",
+    "agent_nb.providers.base": "Accepted CallPiece CallStarted Provider Request TextPiece ThinkingPiece Turn"
+    " UsagePiece",
+    "agent_nb.run": "Run load",
+    "agent_nb.run.compare": "Comparison assert_same compare",
+    "agent_nb.tools": "Tool ToolContext ToolOutput Toolbox tool",
+    "agent_nb.tools.mcp.server": "mcp_server",
 }
 _MODULES = {
     "errors": "agent_nb.core.errors",
@@ -89,7 +80,7 @@ _MODULES = {
     "scripted": "agent_nb.providers.scripted",
     "tracing": "agent_nb.tracing",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
     "Accepted",
