@@ -67,7 +67,8 @@ class LabRules:
 
     def default_model(self) -> str | None:
         """Return the first model that needs no key or has one; the fallback is the first, whose error names the key."""
-        return next((name for name in self.models if _is_usable(name)), next(iter(self.models), None))
+        usable = (name for name in self.models if not missing(VENDORS[name.partition(":")[0]]))
+        return next(usable, next(iter(self.models), None))
 
     def check_variants(self, total: int) -> None:
         if self.variants is not None and total > self.variants:
@@ -107,11 +108,6 @@ class LabRules:
     def changed(self, before: "LabRules") -> list[str]:
         names = [item.name for item in fields(self) if item.name not in ("path", "file", "digest")]
         return [name for name in names if getattr(self, name) != getattr(before, name)]
-
-
-def _is_usable(name: str) -> bool:
-    vendor = VENDORS[name.partition(":")[0]]
-    return not missing(vendor)
 
 
 def _times(moment: datetime, now: datetime) -> str:

@@ -68,7 +68,8 @@ def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share:
     bare = [_without_thinking(message) for message in messages]
     shorter = _without_contents(bare, question, toolbox)
     if share(shorter) > ROOMY:
-        shorter = _without_contents(bare, max(question, _last_answer(messages)), toolbox)
+        answers = (index for index, message in enumerate(messages) if message.role == "assistant")
+        shorter = _without_contents(bare, max([question, *answers]), toolbox)
     rewritten = sum(old != new for old, new in zip(messages, shorter, strict=True))
     if messages[-1].role == "tool":
         # Some vendors require signatures on all calls since the last user message.
@@ -83,10 +84,6 @@ def compact(messages: Sequence[Message], question: int, toolbox: Toolbox, share:
 
 def _is_shorter(new: Sequence[Message], old: Sequence[Message]) -> bool:
     return estimate_tokens(new) < estimate_tokens(old)
-
-
-def _last_answer(messages: Sequence[Message]) -> int:
-    return max((index for index, message in enumerate(messages) if message.role == "assistant"), default=0)
 
 
 def _without_thinking(message: Message) -> Message:

@@ -186,13 +186,10 @@ def _read(data: bytes, name: str) -> Image:
 
 def _is_plain(pil_image: Any) -> bool:
     try:
-        return pil_image.mode in ("L", "RGB", "RGBA") and not pil_image.getexif() and _frames(pil_image) == 1
+        is_still = getattr(pil_image, "n_frames", 1) == 1
+        return is_still and pil_image.mode in ("L", "RGB", "RGBA") and not pil_image.getexif()
     except DAMAGE:
         return False
-
-
-def _frames(pil_image: Any) -> int:
-    return getattr(pil_image, "n_frames", 1)
 
 
 def _open(data: bytes, name: str) -> Any:

@@ -35,12 +35,13 @@ def find_element(files: Files, events: EventList, selector: str, file: str | Non
     line = _line_of(node)
     turn, edit = _origin(files, events, path, line)
     alike = document.query(node.name)
+    position = next(number for number, other in enumerate(alike, 1) if other is node)
     return Element(
         path=_path_to(node, alike),
         html=shortened(node.to_html(pretty=False), HTML_LIMIT),
         line=line,
         file=path,
-        place=f"{_index(alike, node)} of {len(alike)}",
+        place=f"{position} of {len(alike)}",
         turn=turn,
         edit=edit,
         files=files,
@@ -99,10 +100,6 @@ def _position(element: Any, positions: dict[int, int]) -> int:
             counts[child.name] += 1
             positions[id(child)] = counts[child.name]
     return positions[id(element)]
-
-
-def _index(nodes: list[Any], target: Any) -> int:
-    return next(number for number, node in enumerate(nodes, 1) if node is target)
 
 
 def _line_of(node: Any) -> int:
