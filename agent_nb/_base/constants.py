@@ -32,7 +32,6 @@ INTERACTIVE_NOTE = "Interactive output: run the code in a cell of its own to see
 MIDDLEWARE_METHODS = ("on_request", "before_tool", "after_tool", "on_event")
 """The methods that a middleware object may define."""
 
-
 DEMO = "demo"
 REPLAY = "replay"
 ACP = "acp"

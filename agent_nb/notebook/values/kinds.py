@@ -464,11 +464,7 @@ KINDS = (
         _mask_arrow_table,
     ),
     ValueKind(
-        ("pyarrow.Array", "pyarrow.ChunkedArray"),
-        _arrow_array,
-        repr_line,
-        _own_type,
-        _mask_arrow_array,
+        ("pyarrow.Array", "pyarrow.ChunkedArray"), _arrow_array, repr_line, _own_type, _mask_arrow_array
     ),
     ValueKind(("pyarrow.Scalar",), repr_content, repr_line, _own_type, _mask_arrow_array),
     ValueKind(("numpy.ndarray",), _array, _array_line, _own_dtype, _mask_array),
