@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from tests.support.shells import Shell
 
 gc.set_threshold(100_000, 50, 100)  # the default takes a sixth of the time of the tests
+
+# Shells without job control start background programs with SIGINT ignored, and some tests interrupt themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("quick", max_examples=12, deadline=None)
 settings.register_profile("wide", max_examples=300, deadline=None)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, event, findings, focused
 
 CODE = "for month in sales:\n    print(month)"
@@ -158,7 +159,7 @@ def test_one_key_leads_to_the_card_and_its_keys_show_where_they_work(stage: Stag
     stage.page.keyboard.press("Escape")
     stage.page.keyboard.press("e")
     card.get_by_role("textbox", name="code").wait_for()
-    assert badges(card) == ["Esc", "Ctrl+Enter"]
+    wait_until(stage.page, lambda: badges(card) == ["Esc", "Ctrl+Enter"])
     stage.page.keyboard.type("y")
     stage.still()
     card.get_by_role("heading").click()

@@ -147,7 +147,7 @@ def test_no_output_loads_anything(page: Page, lab: Lab, tmp_path: Path, every: i
         loaded.append(route.request.url)
         route.abort()
 
-    page.context.route("**/pixel.example/**", note)
+    page.route("**/pixel.example/**", note)
     page.evaluate(DRAW, [hostile_outputs(URL, every), False])
     assert loaded
     loaded.clear()
@@ -158,6 +158,7 @@ def test_no_output_loads_anything(page: Page, lab: Lab, tmp_path: Path, every: i
     converted, _ = HTMLExporter().from_notebook_node(nbformat.read(tmp_path / "all.ipynb", 4))
     reader = page.context.new_page()
     reader.route(re.compile("https://"), lambda route: route.abort())  # MathJax and others from a CDN
+    reader.route("**/pixel.example/**", note)
     reader.set_content(converted)
     reader.wait_for_timeout(1000)
     assert loaded == []

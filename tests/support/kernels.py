@@ -2,6 +2,7 @@
 
 import os
 import queue
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -159,18 +160,20 @@ def _take(cell: Cell, kind: str, content: dict[str, Any]) -> bool:
 @contextmanager
 def start_kernel(home: Path, *, load: bool = True, python: str = "", **environment: str) -> Iterator[Kernel]:
     """A kernel working in `home`, with the extension loaded; `python` is that of another environment."""
-    manager = KernelManager(kernel_name="python3")
-    if python and manager.kernel_spec:
-        manager.kernel_spec.argv[0] = python
-    manager.start_kernel(cwd=str(home), env=quiet_environment(home, **environment))
-    client = manager.client()
-    client.start_channels()
-    try:
-        client.wait_for_ready(timeout=PATIENCE)
-        kernel = Kernel(manager, client)
-        if load:
-            assert kernel.run("%load_ext agent_nb").status == "ok"
-        yield kernel
-    finally:
-        client.stop_channels()
-        manager.shutdown_kernel(now=True)
+    # Over TCP, another process can take a port that was free before the kernel binds it, and the kernel never answers.
+    with tempfile.TemporaryDirectory(prefix="anb-") as sockets:  # a socket's path has at most 107 characters
+        manager = KernelManager(kernel_name="python3", transport="ipc", ip=f"{sockets}/kernel")
+        if python and manager.kernel_spec:
+            manager.kernel_spec.argv[0] = python
+        manager.start_kernel(cwd=str(home), env=quiet_environment(home, **environment))
+        client = manager.client()
+        client.start_channels()
+        try:
+            client.wait_for_ready(timeout=PATIENCE)
+            kernel = Kernel(manager, client)
+            if load:
+                assert kernel.run("%load_ext agent_nb").status == "ok"
+            yield kernel
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
