@@ -24,6 +24,7 @@ _MONTH = (
     "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?)\b\.?"
 )
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _LEFT_ALONE = re.compile(
     r"(?:https?://|www\.)\S+"
     r"|^\d{1,2}[.)](?=\s)"  # a list marker that Markdown takes for text
@@ -33,8 +34,8 @@ _LEFT_ALONE = re.compile(
     r"|(?<![\d.])\d{1,2}\.\d{1,2}\.\d{2,4}(?!\d)|(?<!\d)\d{1,2}/\d{1,2}/\d{2,4}(?!\d)"
     r"|(?<!\d)\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?(?!\d)|(?<!\d)\d{1,2}\s?[ap]\.?m\b"
     r"|(?<!\d)\d{4}年(?:\d{1,2}月)?(?:\d{1,2}日)?|(?<!\d)\d{1,2}月(?:\d{1,2}日)?"
-    rf"|\b{_MONTH}\s\d{{1,2}}(?:\s?[-–]\s?\d{{1,2}})?(?!\d|[.,]\d)"
-    rf"|(?<![\d.,])\d{{1,2}}\.?\s(?:(?:of\s)?{_MONTH}|(?:de\s)?[^\W\d_]{{3,12}}\.?,?\s(?:de\s)?(?:19|20)\d\d(?!\d))",
+    rf"|\b{_MONTH}\s{_DAY}(?:\s?[-–]\s?{_DAY})?(?!\d|[.,]\d)"
+    rf"|(?<![\d.,]){_DAY}\.?\s(?:(?:of\s)?{_MONTH}|(?:de\s)?[^\W\d_]{{3,12}}\.?,?\s(?:de\s)?(?:19|20)\d\d(?!\d))",
     re.MULTILINE,
 )
 _NUMBER = re.compile(
@@ -44,12 +45,16 @@ _NUMBER = re.compile(
 )
 _SCALE = re.compile(
     r"\s?(?:(?P<percent>\\?%|percent|per cent)|(?:(?P<word>thousand|million|billion|trillion|tausend|mio|mrd|milliard)"
-    r"|(?P<prefix>[kMGBT])(?P<bytes>i?B)?)[^\W\d_]{,3})(?!\w)",
+    r"[^\W\d_]{,3}|(?P<prefix>[kMGBT])(?:(?P<bytes>i?B)|l?n|rn|Hz|Wh?|bits?|bps|g|m)?))(?!\w)",
     re.IGNORECASE,
 )
 _DTYPE = re.compile(r"^(?:name: [^\n]*, )?dtype: \w+$|\b(?:u?int|float|datetime|timedelta)\d+\b", re.I | re.M)
 """The last line of a printed pandas Series, and names of types."""
 _BELOW = re.compile(r"\bp(?:[- ]value)?\s?[<≤]\s?\Z", re.IGNORECASE)
+_CURRENCY = re.compile(
+    r"(?:[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|BRL|Rs|kr)-?)\s?\Z"
+)
+_EURO = re.compile(r"\s?€(?!\d)")
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[\d.]+")
 _MARK = re.compile(r"\D")
@@ -196,7 +201,8 @@ def _numbers_in(markdown: str) -> Iterator[tuple[int, str, list[Interval], bool]
             for start, end, readings in _tokens(text, match):
                 scales = dict.fromkeys((*_scales(text, end), 0.01))
                 scaled = [(value * scale, unit * scale) for scale in scales for value, unit in readings]
-                is_year = len(scales) == 2 and _YEAR.fullmatch(text[start:end]) is not None
+                is_price = _CURRENCY.search(text[max(0, start - 5) : start]) or _EURO.match(text, end)
+                is_year = len(scales) == 2 and not is_price and _YEAR.fullmatch(text[start:end]) is not None
                 yield units[start], segment[start:end], scaled, is_year
 
 
@@ -219,7 +225,8 @@ def _tokens(text: str, match: "re.Match[str]") -> Iterator[tuple[int, int, list[
     `5%` and `3 million` are no counts. `p < 0.001` is supported by any value from 0 to 0.001.
     """
     start, digits = match.start(), match["digits"] or ""
-    if re.search(r"[A-Za-zÀ-ɏ_#]-?\Z", text[max(0, start - 2) : start]):
+    before = text[max(0, start - 5) : start]
+    if re.search(r"[A-Za-zÀ-ɏ_#]-?\Z", before) and not _CURRENCY.search(before):
         return
     exponent = match["e"] or match["power"] or match["raised"]
     is_count = digits.isdecimal() and not exponent and float(digits) <= 10
