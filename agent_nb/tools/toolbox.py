@@ -192,7 +192,7 @@ class Toolbox:
             with contextlib.nullcontext() if tool.packaged else masked_output():
                 output = await _run(tool, args, context)
         except ToolError as error:
-            error.message, error.hint = await masked(error.message), await masked(error.hint)
+            error.message, error.hint = await sendable(error.message), await sendable(error.hint)
             raise
         return replace(output, text=await sendable(output.text))
 

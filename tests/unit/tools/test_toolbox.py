@@ -199,3 +199,15 @@ async def test_long_text_is_cut_and_counted() -> None:
     text = (await run(talks)).text
     assert text.endswith(f"\n[1,234 of {MAX_TEXT + 1234:,} characters omitted]")
     assert text.startswith("x" * MAX_TEXT + "\n")
+
+
+@pytest.mark.parametrize("long", ["message", "hint"])
+async def test_a_long_error_is_cut_as_a_result_is(long: str) -> None:
+    def talks() -> str:
+        raise ToolError(**{"message": "no", long: "\ud83d" + "x" * (MAX_TEXT + 1233)})
+
+    with pytest.raises(ToolError) as caught:
+        await run(talks)
+    text = getattr(caught.value, long)
+    assert text.startswith("\ufffdx")
+    assert text.endswith(f"\n[1,234 of {MAX_TEXT + 1234:,} characters omitted]")
