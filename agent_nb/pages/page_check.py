@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any, Literal, NoReturn, Protocol, TypeVar, get_args
 from weakref import WeakValueDictionary
 
@@ -191,13 +192,19 @@ def outputs_of(check: PageCheck) -> tuple[MimeBundle, ...]:
 
 
 def checks_in(outputs: Iterable[MimeBundle]) -> tuple[PageCheck, ...]:
+    """The page checks in the outputs of a call; raises `WireError` if one is damaged."""
     bundles = list(outputs)
     checks = []
     for place, bundle in enumerate(bundles):
-        if isinstance(data := bundle.get(CHECK_TYPE), Mapping):
+        if CHECK_TYPE in bundle:
+            data: Json = from_wire(Json, bundle[CHECK_TYPE])
+            after, screenshots = (
+                bundles[place + 1 :],
+                from_wire(tuple[Json, ...], data.get("screenshots", ())),
+            )
+            images = map(_image_in, chain(after, repeat({})))
             shots = [
-                {**shot, "image": to_wire(_image_in(after))}
-                for shot, after in zip(data.get("screenshots", ()), bundles[place + 1 :], strict=False)
+                {**shot, "image": to_wire(image)} for shot, image in zip(screenshots, images, strict=False)
             ]
             checks.append(from_wire(PageCheck, {**data, "screenshots": shots}))
     return tuple(checks)
@@ -243,7 +250,7 @@ def _image_bundle(screenshot: Screenshot) -> MimeBundle:
 
 def _image_in(bundle: Mapping[str, Any]) -> Image:
     kind, data = next((item for item in bundle.items() if item[0].startswith("image/")), ("image/png", ""))
-    return Image(base64.b64decode(data), kind)
+    return Image(from_wire(bytes, data), kind)
 
 
 def read_report(report: Any, request: CheckRequest, viewer: str) -> PageCheck:

@@ -3,11 +3,15 @@
 import base64
 import html
 import re
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
-from typing import Any
+from typing import Any, Required, TypedDict
 
+from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.wire import from_wire
 from agent_nb.core.events import MimeBundle
+from agent_nb.pages.page_check import checks_in
 from agent_nb.pages.policy import PLAIN_TAGS
 from agent_nb.render.safe_markdown import rebuilt
 
@@ -23,6 +27,29 @@ _KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
 MAX_SHEET = 2_000
 """Maximum characters; on longer sheets the pattern is too slow."""
 _KNOWN_STYLE = re.compile(r"\s*+(?:text-align:\s*+\w++;?)?\s*+")
+
+
+class _Names(TypedDict, total=False):
+    """The data of `NAMES_TYPE`, which `run_python` writes: the names that its code set, and the code as a cell."""
+
+    bound: Required[tuple[str, ...]]
+    changed: Required[tuple[str, ...]]
+    deleted: Required[tuple[str, ...]]
+    code: Required[str]
+    in_place: Mapping[str, str]
+    notes: tuple[str, ...]
+    renamed: tuple[str, ...]
+    kinds: Mapping[str, str]
+    line: int
+    undo: str
+
+
+def check_outputs(outputs: Sequence[MimeBundle]) -> None:
+    """Raise `WireError` if the data of our own types is damaged: what shows a run relies on its form."""
+    for bundle in outputs:
+        if NAMES_TYPE in bundle:
+            from_wire(_Names, bundle[NAMES_TYPE])
+    checks_in(outputs)
 
 
 def safe_output(bundle: MimeBundle) -> dict[str, str]:

@@ -20,6 +20,7 @@ from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Message, Origin, Text
 from agent_nb.core.run_settings import check_recorded
 from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
+from agent_nb.render.outputs import check_outputs
 from agent_nb.run.moments import sort_annotations
 from agent_nb.run.run import Run
 from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, TextReader, derived
@@ -152,7 +153,9 @@ class _Variant:
         if previous and event.variant != previous.variant:
             raise ValueError(f"`variant` is {event.variant}, not {previous.variant}")
         self._check_call(event)
-        if isinstance(event, ev.FileChanged):
+        if isinstance(event, ev.ToolFinished):
+            check_outputs(event.outputs)
+        elif isinstance(event, ev.FileChanged):
             self._change(event)
         elif isinstance(event, ev.MessageAdded):
             self.messages.append(event.message)

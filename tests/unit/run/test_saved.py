@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb import Agent, Run, load
+from agent_nb import Agent, Run, load, tool
+from agent_nb._base.constants import CHECK_TYPE, NAMES_TYPE
 from agent_nb.core.errors import ConfigError, SavedRunError
 from agent_nb.core.messages import Usage
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.run.replay_file import replay_html
+from agent_nb.tools.base import ToolOutput
 from tests.support.mutations import mutated
 from tests.support.scripts import write
 
@@ -66,6 +68,32 @@ async def test_a_damaged_run_is_refused_or_can_be_shown(made, tmp_path):
         else:
             show(loaded)
     assert 2 < refused < 20
+
+
+NAMES = {"bound": ["x"], "changed": [], "deleted": [], "code": "x = 1"}
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ({NAMES_TYPE: 3}, "it is 3, not an object"),
+        ({NAMES_TYPE: {}}, "it lacks `bound`"),
+        ({NAMES_TYPE: {**NAMES, "kinds": [1]}}, "`kinds` is a list"),
+        ({NAMES_TYPE: {**NAMES, "deleted": [[]]}}, r"`deleted\[0\]` is a list"),
+        ({CHECK_TYPE: None}, "it is null"),
+        ({CHECK_TYPE: {"screenshots": [{"width": 390}]}}, r"`screenshots\[0\]` lacks `height`"),
+    ],
+)
+async def test_outputs_whose_form_the_package_relies_on_are_refused_if_it_is_damaged(output, why, tmp_path):
+    @tool
+    def run_python(code: str) -> ToolOutput:
+        return ToolOutput(text="Done.", outputs=(output,))
+
+    script = [[call("run_python", {"code": "x = 1"})], [text("Done.")]]
+    run = await Agent(ScriptedProvider(script), tools=[run_python]).run("go")
+    file = run.save(tmp_path / "run.jsonl")
+    with pytest.raises(SavedRunError, match=f"damaged at line .*: {why}"):
+        load(file)
 
 
 @pytest.mark.parametrize("field", ["name", "id", "key"])
