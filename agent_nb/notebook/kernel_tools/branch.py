@@ -27,7 +27,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agent_nb._base.constants import IN_BROWSER, NAMES_TYPE
+from agent_nb._base.constants import IN_BROWSER, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.log import log
 from agent_nb._base.program import guard_command, own_processes
 from agent_nb._base.threads import off_loop, start_thread
@@ -48,8 +48,10 @@ from agent_nb.notebook.kernel_tools.branch_process import (
     link_of,
     packed,
 )
+from agent_nb.notebook.kernel_tools.capture import DRAWN, MAX_IMAGE
 from agent_nb.notebook.session import settings
 from agent_nb.notebook.values.secret_values import remember
+from agent_nb.render.outputs import check_outputs
 from agent_nb.tools import Tool, ToolContext, ToolOutput
 
 KILL_AFTER = 1.0
@@ -155,6 +157,7 @@ class BranchProcess:
 
     async def receive(self) -> BranchMessage:
         """The next message; raises one of `_BROKEN` if there is none."""
+        await asyncio.sleep(0)  # code that floods the connection must not block the loop
         size = LENGTH.unpack(await self._read(LENGTH.size))[0]
         if size > MAX_MESSAGE:
             raise WireError("is too long")
@@ -256,9 +259,10 @@ class KernelBranch:
                 )
                 hint = f"{_NEXT_CALL} {_hanging_note() or 'Make it do less, or in steps.'}"
                 raise ToolError(message, code="TIMEOUT", hint=hint, outputs=shown) from None
-            except _BROKEN:
+            except _BROKEN as error:
                 self._close()
-                message = f"The code ended its branch: {_GONE}"
+                ended = "ended" if isinstance(error, EOFError | OSError) else "wrote into the connection of"
+                message = f"The code {ended} its branch: {_GONE}"
                 raise ToolError(message, hint=_NEXT_CALL, outputs=shown) from None
 
     async def copy(self) -> "KernelBranch":
@@ -373,5 +377,13 @@ def _caution() -> str:
 
 
 def _decoded(data: bytes) -> BranchMessage:
+    """Decode a message; raises `WireError` if it has other outputs than code makes: code may write to the socket."""
     message: BranchMessage = from_wire(BranchMessage, json.loads(data))
+    result = message.output or message.failure
+    outputs = (message.show or {}, *(result.outputs if result else ()))
+    for kind, content in (item for bundle in outputs for item in bundle.items()):
+        is_text = kind.startswith(DRAWN) and isinstance(content, str) and len(content) <= MAX_IMAGE
+        if not is_text and kind not in (NAMES_TYPE, INTERACTIVE_TYPE):
+            raise WireError("is no output of code", kind[:40])
+    check_outputs(outputs)
     return message

@@ -34,7 +34,7 @@ END = "\x1b[0;0m"
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _OVERWRITTEN = re.compile(r"(?<![^\n\r])[^\n\r]*+\r")
-_DRAWN = ("text/plain", "text/html", "text/markdown", "image/")
+DRAWN = ("text/plain", "text/html", "text/markdown", "image/")
 """Prefixes of the media types that a card can show."""
 _INTERACTIVE = tuple(
     f"application/vnd.{library}"
@@ -251,7 +251,7 @@ def bounded(data: Mapping[str, Any]) -> dict[str, Any]:
         data, bundle[INTERACTIVE_TYPE] = {"text/plain": data.get("text/plain", "")}, True
     for kind, value in data.items():
         content = base64.b64encode(value).decode() if isinstance(value, bytes) else value
-        if not isinstance(content, str) or not kind.startswith(_DRAWN):
+        if not isinstance(content, str) or not kind.startswith(DRAWN):
             continue
         if kind == "text/plain":
             bundle[kind] = cut(plain(content), MAX_PLAIN)

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from agent_nb import Agent, ConfigError, kernel_tools
+from agent_nb._base.constants import CHECK_TYPE, NAMES_TYPE
 from agent_nb._base.secrets import mask_values
 from agent_nb.core.errors import ToolError
 from agent_nb.core.events import RunStarted
@@ -147,15 +148,55 @@ async def test_a_copy_of_a_branch_has_its_variables_and_changes_nothing(desk):
 SEND = """
 def send(data):
     for fd in os.listdir('/proc/self/fd'):
-        if os.path.lexists(f'/proc/self/fd/{fd}') and 'socket' in os.readlink(f'/proc/self/fd/{fd}'):
+        is_socket = os.path.lexists(f'/proc/self/fd/{fd}') and 'socket' in os.readlink(f'/proc/self/fd/{fd}')
+        if is_socket and os.get_blocking(int(fd)):
             os.write(int(fd), data)
 """
-FORGED = [b"\xff" * 8, b"\0\0\0\2[]", b'\0\0\0\x0e{"output": 123}', b"\0\0\0\x01{" + b"[" * 9]
+NAMES = {"bound": ["x"], "changed": [], "deleted": [], "code": "x = 1"}
+OUTPUTS = [
+    {"text/plain": 3},
+    {"text/plain": {"a": 1}},
+    {"image/png": None},
+    {"application/json": "{}"},
+    {CHECK_TYPE: {}},
+    {NAMES_TYPE: 3},
+    {NAMES_TYPE: {**NAMES, "kinds": [1]}},
+    {"text/plain": "x", NAMES_TYPE: {"bound": 3}},
+]
+MESSAGES = [
+    *({"show": bundle} for bundle in OUTPUTS),
+    *({"output": {"text": "", "outputs": [bundle]}} for bundle in OUTPUTS),
+    {"output": {"text": "", "images": [{"data": "?", "media_type": 3}]}},
+]
+
+
+def framed(body: bytes) -> bytes:
+    return len(body).to_bytes(4, "big") + body
+
+
+FORGED = [
+    b"\xff" * 8,
+    b"\0\0\0\x01{" + b"[" * 9,
+    *map(
+        framed, [b"", b"[]", b"\xff\xfe", b"[" * 100_000, b'{"output": 123}', b'{"show": {"a": ' + b"[" * 300]
+    ),
+    *(framed(json.dumps(message).encode()) for message in MESSAGES),
+]
+HUGE = """
+body = b'{"show": {"text/plain": "' + b'x' * 7_000_000 + b'"}}'
+send(len(body).to_bytes(4, 'big') + body)
+time.sleep(100)"""
 
 
 @pytest.mark.parametrize(
     "code",
-    ["os._exit(3)", "os.kill(os.getpid(), 9)", *(f"send({data}); time.sleep(100)" for data in FORGED)],
+    [
+        "os._exit(3)",
+        "os.kill(os.getpid(), 9)",
+        "import ctypes; ctypes.string_at(0)",
+        HUGE,
+        *(f"print('first'); send({data}); time.sleep(100)" for data in FORGED),
+    ],
 )
 async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(desk, shell, code):
     await desk.run(f"rows.append(2)\nimport os, time\n{SEND}")
@@ -164,6 +205,17 @@ async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(des
     result = await desk.run("print(rows, later)")
     assert result.startswith("[1] 7")
     assert "what earlier calls set is gone" in result
+
+
+@pytest.mark.parametrize(
+    "data", [framed(b"{}"), b"\0\0\xff\xff{", framed(json.dumps({"progress": "x" * 99}).encode())]
+)
+async def test_messages_without_an_end_do_not_block_the_kernel(desk, shell, data):
+    await desk.run(f"import os\n{SEND}")
+    shell.magics.python_seconds = 0.3
+    assert "limit of 0.3 seconds" in await desk.fails(f"while True: send({data})")
+    shell.magics.python_seconds = 60
+    assert "what earlier calls set is gone" in await desk.run("rows")
 
 
 async def test_an_answer_that_code_forges_is_not_followed_by_that_to_an_earlier_call(desk):
