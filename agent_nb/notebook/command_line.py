@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        print(f"agent-nb: {error.filename or arguments.file}: {error.strerror or error}", file=sys.stderr)
+        print(f"agent-nb: {error.filename or 'the output'}: {error.strerror or error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

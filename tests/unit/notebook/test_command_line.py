@@ -112,3 +112,11 @@ def test_the_module_runs_and_a_closed_or_narrow_output_is_no_error(words: str, p
     narrow = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(["bash", "-c", command], env=narrow, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device on which no byte can be written")
+@pytest.mark.parametrize("words", [f"show {PAGE}", "models"])
+def test_a_full_output_is_said_in_one_sentence(words: str) -> None:
+    command = f"{sys.executable} -m agent_nb {words} > /dev/full"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, "agent-nb: the output: No space left on device\n")
