@@ -56,11 +56,13 @@ def test_output_goes_to_the_card_and_nowhere_else(page, run_anywhere):
         "await asyncio.sleep(0)\nasync def late(): print('from a task')\n"
         "await asyncio.create_task(late())\nimport threading\n"
         "t = threading.Thread(target=print, args=('from a thread',)); t.start(); t.join()\n"
+        "import multiprocessing\n"
+        "f = multiprocessing.get_context('fork').Process(target=print, args=('from a fork',)); f.start(); f.join()\n"
         "import os; _status = os.system('echo from a process')\n!echo from a shell\n%time 1\n"
         "display(df)\nplt.plot([1, 2])\ndf"
     )
     assert ran.finished["ok"], ran.finished["summary"]
-    sources = ("a task", "a thread", "a process", "a shell")
+    sources = ("a task", "a thread", "a fork", "a process", "a shell")
     for line in ("printed", "warned", "logged", "Wall time", *(f"from {source}" for source in sources)):
         assert line in ran.shown
     assert [sorted(bundle) for bundle in ran.outputs if "text/html" in bundle] == [

@@ -211,9 +211,14 @@ def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]
     write = stream.write
     close = getattr(stream, "close", bool)  # JupyterLite's streams have no `close`
     watcher = getattr(stream, "watch_fd_thread", None)
-    drained = threading.Event()
+    drained, process = threading.Event(), os.getpid()
 
     def routed_write(text: str) -> Any:
+        if (
+            watcher is not None and os.getpid() != process
+        ):  # forked by the code: the watcher reads what it writes
+            os.write(stream._original_stdstream_fd, text.encode("utf-8", "replace"))
+            return len(text)
         if watcher is not None and threading.current_thread() is watcher and END in text:
             drained.set()
             text = text.replace(END, "")

@@ -234,6 +234,12 @@ async def test_a_process_that_the_code_forks_does_not_answer_in_its_place(desk):
         ]
 
 
+async def test_what_forked_processes_print_is_output(desk):
+    code = "import multiprocessing as m\nwith m.get_context('fork').Pool(2) as pool: pool.map(print, ['one', 'two'])"
+    text = await desk.run(f"{code}\nprint('three')")
+    assert sorted(text.split()[:3]) == ["one", "three", "two"]
+
+
 async def test_a_death_between_two_calls_is_told_with_the_next(desk):
     os.kill(desk.branch._process.pid, signal.SIGKILL)
     assert "what earlier calls set is gone" in await desk.run("rows")
