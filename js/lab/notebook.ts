@@ -95,7 +95,7 @@ function fits(room: Room, value: unknown): boolean {
 }
 
 function outputsOf(cell: Cell): Json[] {
-	return ((cell.model.outputs?.toJSON() ?? []) as Json[]).slice(0, MOST_PARTS);
+	return (cell.model.outputs?.toJSON() ?? []) as Json[];
 }
 
 function baseOf({ model }: Cell, number: number, most: number, room: Room): Json {
@@ -113,36 +113,47 @@ function baseOf({ model }: Cell, number: number, most: number, room: Room): Json
 }
 
 function outlineOf(cell: Cell, number: number, room: Room): Json {
-	const outputs = outputsOf(cell).map(({ output_type, data }) => ({
+	const first = outputsOf(cell).slice(0, MOST_PARTS);
+	const outputs = first.map(({ output_type, data }) => ({
 		output_type,
 		...(data ? { data: Object.fromEntries(contentsOf(data).map(([kind]) => [kind, ""])) } : {}),
 	}));
 	return { ...baseOf(cell, number, MOST_LINE, room), outputs: fits(room, outputs) ? outputs : [] };
 }
 
-/** A cell with its outputs, as far as there is room for them. */
+/** A cell with its outputs, as far as there is room for them, and how many of them are missing or lack a text. */
 function wholeOf(cell: Cell, number: number, room: Room): Json {
 	const base = baseOf(cell, number, MOST_SOURCE, room);
+	let isFull = false;
 	const take = (value: unknown, most: number): string => {
 		const text = joined(value);
 		const cut = text.length > most ? `${text.slice(0, most)}…` : text;
-		return fits(room, cut) ? cut : "";
+		if (fits(room, cut)) return cut;
+		isFull ||= cut !== "";
+		return "";
 	};
 	const content = ([kind, value]: [string, unknown]): [string, string] => {
 		if (!FIGURES.includes(kind)) return [kind, TEXTS.includes(kind) ? take(value, MOST_TEXT) : ""];
 		return [kind, joined(value).length > MOST_FIGURE ? "" : take(value, MOST_FIGURE)];
 	};
+	const all = outputsOf(cell);
 	const isRead = ({ data }: Json): boolean => fits(room, [EMPTY, ...contentsOf(data).map(([kind]) => kind)]);
-	const read = outputsOf(cell).filter(isRead);
-	const outputs = read.map(({ output_type, text, ename, evalue, traceback, data }) => ({
-		output_type,
-		text: take(text, MOST_TEXT),
-		ename: take(ename, 200),
-		evalue: take(evalue, 2000),
-		traceback: [take(Array.isArray(traceback) ? traceback.join("\n") : "", MOST_TEXT)],
-		data: Object.fromEntries(contentsOf(data).map(content)),
-	}));
-	return { ...base, outputs };
+	const read = all.slice(0, MOST_PARTS).filter(isRead);
+	let omitted = all.length - read.length;
+	const outputs = read.map(({ output_type, text, ename, evalue, traceback, data }) => {
+		isFull = false;
+		const output = {
+			output_type,
+			text: take(text, MOST_TEXT),
+			ename: take(ename, 200),
+			evalue: take(evalue, 2000),
+			traceback: [take(Array.isArray(traceback) ? traceback.join("\n") : "", MOST_TEXT)],
+			data: Object.fromEntries(contentsOf(data).map(content)),
+		};
+		if (isFull) omitted += 1;
+		return output;
+	});
+	return { ...base, outputs, omitted };
 }
 
 function contentsOf(data: unknown): [string, unknown][] {

@@ -170,36 +170,56 @@ describe("changes of cells", () => {
 	});
 });
 
-test("the kernel gets bounded cells, and only of the notebook that has the cell of its run", () => {
-	const loud = { output_type: "stream", text: "x".repeat(1_000_000) };
-	const image = { output_type: "display_data", data: { "image/png": "A".repeat(3_900_000), "x/y": "z" } };
-	const cells = Array.from({ length: 300 }, (_, index) => ({
-		model: {
-			type: "code",
-			sharedModel: {
-				getId: () => (index ? `c${index}` : "i".repeat(1_000_000)),
-				getSource: () => (index === 1 ? "s" : "\u0001").repeat(200_000),
-			},
-			outputs: { toJSON: () => (index < 40 ? [loud, image] : Array(20).fill(loud)) },
-			executionCount: 1,
-		},
-	}));
-	const context = {};
-	const notebook = { context, content: { widgets: cells as unknown as Cell[] } } as unknown as NotebookPanel;
+const CONTEXT = {};
+
+function cellOf(id: string, outputs: readonly object[], source = ""): Cell {
+	const sharedModel = { getId: () => id, getSource: () => source };
+	const model = { type: "code", sharedModel, outputs: { toJSON: () => outputs }, executionCount: 1 };
+	return { model } as unknown as Cell;
+}
+
+/** Reads these cells of the notebook whose context is `CONTEXT`. */
+function labOf(widgets: Cell[]): NotebookCells {
+	const notebook = { context: CONTEXT, content: { widgets } } as unknown as NotebookPanel;
 	const tracker = {
 		find: (matches: (one: NotebookPanel) => boolean) => (matches(notebook) ? notebook : undefined),
 	};
 	const actions = { executionScheduled: { connect() {} } } as unknown as NotebookModule["NotebookActions"];
-	const lab = createNotebookCells(tracker as unknown as Tracker, actions);
-	expect(lab.readCells(context, "other", null)).toBeNull();
+	return createNotebookCells(tracker as unknown as Tracker, actions);
+}
+
+test("the kernel gets bounded cells, and only of the notebook that has the cell of its run", () => {
+	const loud = { output_type: "stream", text: "x".repeat(1_000_000) };
+	const image = { output_type: "display_data", data: { "image/png": "A".repeat(3_900_000), "x/y": "z" } };
+	const cells = Array.from({ length: 300 }, (_, index) => {
+		const outputs = index < 40 ? [loud, image] : Array(20).fill(loud);
+		const source = (index === 1 ? "s" : "\u0001").repeat(200_000);
+		return cellOf(index ? `c${index}` : "i".repeat(1_000_000), outputs, source);
+	});
+	const lab = labOf(cells);
+	expect(lab.readCells(CONTEXT, "other", null)).toBeNull();
 	expect(lab.readCells({}, "c1", null)).toBeNull();
-	const outline = lab.readCells(context, "c1", null)!;
+	const outline = lab.readCells(CONTEXT, "c1", null)!;
 	expect(outline).toHaveLength(300);
 	expect(JSON.stringify(outline).length).toBeLessThan(2_000_000);
 	const all = [...cells.keys()].map((index) => index + 1);
-	const text = JSON.stringify(lab.readCells(context, "c1", [2, ...all])!);
+	const text = JSON.stringify(lab.readCells(CONTEXT, "c1", [2, ...all])!);
 	expect(new TextEncoder().encode(text).length).toBeLessThan(10_000_000);
 	expect(text).toContain("s".repeat(100_000));
 	expect(text).toContain('"cut":true');
 	expect(text).toContain('"image/png":""');
+});
+
+test("the kernel gets the number of outputs that are missing from its answer, or have lost their text", () => {
+	const line = (text: string): object => ({ output_type: "stream", text });
+	const read = (outputs: object[]): { outputs: { text: string }[]; omitted: number } =>
+		labOf([cellOf("c0", outputs)]).readCells(CONTEXT, "c0", [1])![0] as never;
+	expect(read([line("a"), line("")])).toMatchObject({ outputs: [line("a"), line("")], omitted: 0 });
+	const many = read(Array(50_000).fill(line("a")));
+	expect(many.outputs.length + many.omitted).toBe(50_000);
+	const large = Array(100).fill(line("\u0001".repeat(20_000)));
+	const { outputs, omitted } = read(large);
+	const whole = outputs.filter(({ text }) => text !== "");
+	expect(whole.length).toBeGreaterThan(10);
+	expect(whole.length + omitted).toBe(100);
 });

@@ -44,6 +44,8 @@ class CellContent:
     count: int | None
     """The execution count; None if it has not run."""
     outputs: tuple[Json, ...]
+    omitted: int = 0
+    """How many more outputs it has, or with a text for which the page's answer had no room."""
     is_cut: bool = False
     """Whether the page has cut the source."""
     is_edited: bool = False
@@ -68,6 +70,7 @@ def _cell(position: int, row: Json) -> CellContent:
         source=text_of(row.get("source") or ""),
         count=_count(row.get("execution_count")),
         outputs=tuple(row for row in outputs if isinstance(row, dict)) if isinstance(outputs, list) else (),
+        omitted=_count(row.get("omitted")) or 0,
         is_cut=row.get("cut") is True,
         is_edited=row.get("edited") is True,
     )
@@ -145,18 +148,18 @@ def _describe_cell(cell: CellContent, secrets: Collection[str], most_figures: in
     source = fenced(masked_beginning(cell.source, TEXT_LIMIT, secrets), _LANGUAGES.get(cell.kind, ""))
     lines = [f"Cell {cell.number} ({facts}){' (cut)' if cell.is_cut else ''}:", source]
     is_shortened = cell.is_cut or len(cell.source) > TEXT_LIMIT
-    length = len(source)
+    length, omitted = len(source), cell.omitted
     for index, (title, text, _) in enumerate(map(_read_output, cell.outputs)):
         if length > MOST_TEXT:
-            lines.append(
-                f"(Not read, because the text would be too long: {len(cell.outputs) - index:,} more outputs.)"
-            )
-            is_shortened = True
+            omitted += len(cell.outputs) - index
             break
         if text.strip():
             lines += [f"{title}:", fenced(masked_beginning(COLOUR.sub("", text), CELL_LIMIT, secrets))]
             length += len(lines[-1])
         is_shortened |= len(text) > CELL_LIMIT
+    if omitted:
+        lines.append(f"(Not read, because the text would be too long: {omitted:,} more outputs.)")
+        is_shortened = True
     figures = describe_figures(cell, most_figures)
     text = "\n".join(filter(None, (*lines, figures.text)))
     return replace(figures, text=text, shortened=(_name(cell),) if is_shortened else figures.shortened)

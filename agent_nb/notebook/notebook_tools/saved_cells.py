@@ -16,7 +16,7 @@ from agent_nb.notebook.session import Session
 MAX_BYTES = 100_000_000
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
-_PAGE_FIELDS = dict.fromkeys(("number", "cut", "edited"))
+_PAGE_FIELDS = dict.fromkeys(("number", "cut", "edited", "omitted"))
 """Fields that only the page sets in a cell: in a file they are forged."""
 _JUPYTER = "JPY_SESSION_NAME"
 """Environment variable that Jupyter's server sets when it starts the kernel."""

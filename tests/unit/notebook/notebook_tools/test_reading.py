@@ -70,6 +70,17 @@ def test_a_cell_with_many_outputs_is_bounded_and_the_text_says_so():
     assert described.shortened == ("cell 1 of the notebook",)
 
 
+@pytest.mark.parametrize(
+    ("omitted", "said"), [(49_900, "49,900 more outputs.)"), (-1, ""), ("3", ""), (True, "")]
+)
+def test_outputs_for_which_the_page_had_no_room_are_counted(omitted, said):
+    row = code("loud", "print()", {"output_type": "stream", "text": "first"})
+    described = describe_cells(read_notebook_cells([{**row, "omitted": omitted}]), [])
+    assert "first" in described.text
+    assert ("Not read" in described.text, said in described.text) == (bool(said), True)
+    assert described.shortened == (("cell 1 of the notebook",) if said else ())
+
+
 async def test_the_secrets_of_variables_are_masked(page, secret):
     stream = {"output_type": "stream", "text": "tiger-lily-42"}
     page.cells.append(code("keys", "password = 'other-secret-9'\nlogin('tiger-lily-42')", stream))
@@ -117,7 +128,7 @@ def test_what_is_no_notebook_has_no_cells():
 
 async def test_without_a_page_the_saved_notebook_is_read_and_nothing_is_offered(page, monkeypatch, tmp_path):
     path = tmp_path / "saved.ipynb"
-    forged = {"id": None, "number": 2, "cut": True, "edited": True}
+    forged = {"id": None, "number": 2, "cut": True, "edited": True, "omitted": 7}
     path.write_text(json.dumps({"cells": [{**cell, **forged} for cell in page.cells]}))
     monkeypatch.setenv("JPY_SESSION_NAME", str(path))
     monkeypatch.setattr(asking, "INTERVAL", 0.02)
@@ -129,6 +140,7 @@ async def test_without_a_page_the_saved_notebook_is_read_and_nothing_is_offered(
     cell = (await page.result("read_cells", cells=["2"])).text
     assert "Cell 2 (no id, code, In[1]):" in cell
     assert "print(prices)" in cell
+    assert "Not read" not in cell
     for name, args in (
         ("change_cell", {"cell": "load", "old": "3", "new": "4"}),
         ("insert_cell", {"source": "1"}),
