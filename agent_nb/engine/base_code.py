@@ -40,7 +40,7 @@ async def run_base_code(base: Run, branch: Branch, runner: ToolRunner, emit: Cal
     wrapped: Tool = replace(tool, spec=spec, run=work.run, title=lambda args: title, branches=None)
     call = ToolCall(CALL_ID, CODE_TOOL, json.dumps({"code": work.text}))
     (result,) = await replace(runner, toolbox=Toolbox([wrapped])).run([(CALL_ID, call)])
-    branch.session.follow(session, work.done)
+    branch.session.follow(session, work.done, whole=result.ok)
     if result.ok:
         return ""
     if result.code == "DENIED":

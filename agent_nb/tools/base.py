@@ -200,13 +200,15 @@ class Branch(Protocol):
 class BranchedSession(Protocol):
     """The session that the branch of a run was copied from, in which the code of the run can be applied."""
 
-    is_applied: bool
+    @property
+    def is_applied(self) -> bool:
+        """Whether the code of the run has run in the session, with `apply` of this run or of one that continues it."""
 
     def codes(self, run: Any) -> list[str]:
         """The code of the run, after that of its base runs."""
 
-    def follow(self, base: "BranchedSession", codes: Sequence[str]) -> None:
-        """Store the code of the base runs, which the branch ran first."""
+    def follow(self, base: Any, codes: Sequence[str], *, whole: bool) -> None:
+        """Store the code of the base runs, all or a part of it, which the branch ran first."""
 
     def offer(self, run: Any) -> tuple[list[str], str]:
         """Return the code that `apply` runs and why it needs `anyway`, empty if it does not; raises if none can run."""

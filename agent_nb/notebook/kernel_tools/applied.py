@@ -9,7 +9,7 @@ import pickle
 import sys
 import weakref
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ from agent_nb.notebook.user_variables import user_names
 from agent_nb.run import Run
 from agent_nb.run.cells import kept_steps
 from agent_nb.run.code_names import names_in, needed_by
-from agent_nb.tools.base import BranchedSession, ToolContext
+from agent_nb.tools.base import ToolContext
 
 INTERRUPTED = "was interrupted."
 _PLAIN = (bool, int, float, complex, str, bytes)
@@ -97,10 +97,18 @@ class BranchedKernel:
         """Session variables that the branch's code has read, as they were when the branch was made."""
         self._undo: list[str] = []
         """The tokens of Undo for each time that the code was applied and set names."""
-        self.is_applied = False
-        self._base: BranchedSession | None = None
+        self._applied_by: BranchedKernel | None = None
+        """The session whose Apply has run the code: this one, or that of a run which continues this run."""
+        self._name = ""
+        self._base: BranchedKernel | None = None
         self._earlier: tuple[str, ...] = ()
         """The code of the base runs, which the branch ran first."""
+        self._is_whole = True
+        """Whether that is all of their code, and not what ran before a failure."""
+
+    @property
+    def is_applied(self) -> bool:
+        return self._applied_by is not None
 
     def remember(self, inputs: Mapping[str, Fingerprint]) -> None:
         """Store the fingerprints, and references to the objects: after an object is gone, a new one may get its id."""
@@ -121,8 +129,8 @@ class BranchedKernel:
             if name not in now or self._inputs[name][1]() is None or not self._inputs[name][0].fits(now[name])
         ]
 
-    def follow(self, base: BranchedSession, codes: Sequence[str]) -> None:
-        self._base, self._earlier = base, tuple(codes)
+    def follow(self, base: "BranchedKernel", codes: Sequence[str], *, whole: bool) -> None:
+        self._base, self._earlier, self._is_whole = base, tuple(codes), whole
 
     def codes(self, run: Run) -> list[str]:
         """Return the code of the run, preceded by that of its base runs unless that was applied before."""
@@ -179,22 +187,37 @@ class BranchedKernel:
         return self._end(run, work).text
 
     def _begin(self, run: Run, codes: Sequence[str]) -> "_Work":
-        self.is_applied = True  # before the code runs: while it waits, another window may ask
+        self._applied_by, self._name = self, _expression(run)  # another window may ask while the code runs
+        for base in self._bases():
+            base._applied_by = base._applied_by or self
         return _Work(self._shell, codes, run.files)
 
     def _end(self, run: Run, work: "_Work") -> Application:
         changes = work.changes()
-        self.is_applied = True
         if changes:
             self._undo.append(undo_store.add(changes))
         return Application(work.text(_expression(run), changes), changes)
 
     def unapply(self, run: Run) -> str:
         """Put back the names that Apply has set, and return what was done."""
-        if not self.is_applied:
+        if self._applied_by is None:
             raise ConfigError(f"`{_expression(run)}` has not been applied.")
-        tokens, self._undo, self.is_applied = self._undo[::-1], [], False
-        return undo_store.undo_all(tokens) if tokens else "The code had set no names."
+        if (other := self._applied_by) is not self:
+            raise ConfigError(
+                f"`{_expression(run)}` was applied with `{other._name}`: `{other._name}.unapply()` puts the names back."
+            )
+        tokens = self._undo[::-1]
+        text = undo_store.undo_all(tokens) if tokens else "The code had set no names."
+        self._undo, self._applied_by = [], None
+        for base in self._bases():
+            base._applied_by = None if base._applied_by is self else base._applied_by
+        return text
+
+    def _bases(self) -> Iterator["BranchedKernel"]:
+        """The sessions of the base runs whose code Apply runs, too."""
+        session = self
+        while session._base is not None and session._is_whole:
+            yield (session := session._base)
 
 
 class _Work:

@@ -14,6 +14,7 @@ from agent_nb.core.events import ToolFinished
 from agent_nb.engine.approval import Answer
 from agent_nb.notebook.kernel_tools import in_place
 from agent_nb.notebook.kernel_tools.applied import fingerprints
+from agent_nb.notebook.kernel_tools.name_changes import MOST_CALLS, changes_between, undo_store
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 
@@ -208,6 +209,46 @@ def test_the_code_of_an_applied_run_is_not_run_again(shell):
     assert [end.call_id for end in ends(second)] == ["c0"]
     second.apply()
     assert shell.names["rows"] == [1, 2, 3]
+
+
+def test_code_that_was_applied_with_a_later_run_is_not_run_again_for_its_own(shell):
+    shell.names["rows"] = [1]
+    base = ran("rows.append(2)")
+    second = replace(ran("more = sum(rows)", base=base), name="second")
+    second.apply()
+    third = ran("print(rows)", base=base)
+    assert ([end.call_id for end in ends(third)], third.tool_uses[0].result.text) == (["c0"], "[1, 2]")
+    with pytest.raises(ConfigError, match="applied already"):
+        base.apply()
+    with pytest.raises(
+        ConfigError, match=r"was applied with `second`: `second.unapply\(\)` puts the names back"
+    ):
+        base.unapply()
+    second.unapply()
+    with pytest.raises(ConfigError, match="has not been applied"):
+        base.unapply()
+    base.apply(anyway=True)
+    assert shell.names["rows"] == [1, 2, 2]
+
+
+def test_a_base_whose_code_ran_only_in_part_was_not_applied(shell):
+    shell.run("open('once.txt', 'w').close()")
+    base = ran("x = 1", "import os; os.remove('once.txt')")
+    second = ran("y = x", base=base)
+    second.apply()
+    with pytest.raises(ConfigError, match="has not been applied"):
+        base.unapply()
+
+
+def test_what_can_no_longer_be_undone_stays_applied(shell):
+    run = ran("x = 1")
+    run.apply()
+    for _ in range(MOST_CALLS):
+        undo_store.add(changes_between({}, {"a": 1}, {}))
+    with pytest.raises(ConfigError, match="no longer has the earlier objects"):
+        run.unapply()
+    with pytest.raises(ConfigError, match="applied already"):
+        run.apply()
 
 
 @pytest.mark.parametrize("rule", ["deny", "ask", "function"])
