@@ -207,15 +207,14 @@ async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(des
     assert "what earlier calls set is gone" in result
 
 
-@pytest.mark.parametrize(
-    "data", [framed(b"{}"), b"\0\0\xff\xff{", framed(json.dumps({"progress": "x" * 99}).encode())]
-)
-async def test_messages_without_an_end_do_not_block_the_kernel(desk, shell, data):
+async def test_messages_without_an_end_do_not_block_the_kernel(desk, shell):
     await desk.run(f"import os\n{SEND}")
-    shell.magics.python_seconds = 0.3
-    assert "limit of 0.3 seconds" in await desk.fails(f"while True: send({data})")
-    shell.magics.python_seconds = 60
-    assert "what earlier calls set is gone" in await desk.run("rows")
+    shell.magics.python_seconds = PATIENCE
+    work = asyncio.create_task(desk.run(f"print('begun')\nwhile True: send({framed(b'{}')} * 50_000)"))
+    await until(lambda: printed(desk))
+    work.cancel()
+    with pytest.raises(ToolError, match=r"^The code was stopped\.$"):
+        await work
 
 
 async def test_an_answer_that_code_forges_is_not_followed_by_that_to_an_earlier_call(desk):
