@@ -1,10 +1,14 @@
 // Waits until the page is stable: it has loaded, with its fonts and images, and its scripts are idle.
 
-/** Milliseconds without a DOM mutation. */
-const QUIET = 200;
-/** Maximum milliseconds to wait at each scroll position, for content that appears on scroll. */
-const STAY = 150;
+/** Timers in a row, and milliseconds of each, without a DOM mutation. On a busy machine they are as late as the page's own. */
+const [QUIET_ROUNDS, ROUND] = [4, 50];
+/** Milliseconds at each scroll position in a hidden tab, which draws no frames. */
+const HIDDEN = 150;
 const MOST_SCROLLED = 8000;
+
+// Saved before the page runs: it could replace them.
+const { setTimeout, requestAnimationFrame } = window;
+export const now = performance.now.bind(performance);
 
 export async function settle(): Promise<void> {
 	const changes = watchChanges();
@@ -31,9 +35,10 @@ async function scrollThrough(): Promise<void> {
 	await scrollTo(0);
 }
 
+/** Stays for two frames: in the first one, the page learns what is visible and adds content; the second one draws that. */
 async function scrollTo(top: number): Promise<void> {
 	window.scrollTo({ top, behavior: "instant" });
-	await Promise.race([drawn().then(drawn), pause(STAY)]);
+	await (document.hidden ? pause(HIDDEN) : drawn().then(drawn));
 }
 
 function drawn(): Promise<unknown> {
@@ -41,14 +46,20 @@ function drawn(): Promise<unknown> {
 }
 
 function watchChanges(): { quiet(): Promise<void> } {
-	let last = now();
+	let [rounds, isWatching] = [0, true];
 	const observer = new MutationObserver(() => {
-		last = now();
+		rounds = 0;
 	});
 	observer.observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+	const count = (): void => {
+		rounds++;
+		if (isWatching) setTimeout(count, ROUND);
+	};
+	setTimeout(count, ROUND);
 	return {
 		async quiet() {
-			while (now() - last < QUIET) await pause(QUIET / 4);
+			while (rounds < QUIET_ROUNDS) await pause(ROUND);
+			isWatching = false;
 			observer.disconnect();
 		},
 	};
@@ -62,10 +73,6 @@ function finishAnimations(): void {
 	}
 }
 
-const { setTimeout } = window;
-export const now = performance.now.bind(performance);
-
-/** Timers, saved before the page runs: it could replace them. */
 export function pause(milliseconds: number): Promise<void> {
 	return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
