@@ -1,7 +1,8 @@
 // What the page shows when the kernel answers late, or asks.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { STOP_HINT } from "../src/view/context.ts";
+import { LAB, VERSION } from "../lab/interface.ts";
+import { INTERRUPTED, STOP_HINT } from "../src/view/context.ts";
 import widget from "../src/widget.ts";
 import { done, finished, type Loose, script, started, tool, turn } from "./events.ts";
 import { Kernel, shadow, soon, still } from "./kernel.ts";
@@ -35,6 +36,23 @@ test("a late answer removes the hint at Stop", async () => {
 	await soon();
 	expect(foot()).toBe("");
 	expect(find(".anb-stop button").textContent).toBe("Stopping");
+});
+
+test("a run that Stop has interrupted still says so when it has ended", async () => {
+	const lab = { version: VERSION, interrupt: () => true, setRuns() {}, stage: () => null };
+	vi.stubGlobal(LAB as unknown as string, lab);
+	kernel.batch(1, script(started, turn));
+	await soon();
+	find(".anb-stop button").click();
+	await later(() => expect(foot()).toBe(INTERRUPTED));
+	kernel.batch(3, script(finished("interrupted")));
+	kernel.say({ kind: "ready", line: "`hero` is ready", variant: 0, paths: [], failed_check: "" });
+	await soon();
+	expect(foot()).toBe(`${INTERRUPTED} hero is ready`);
+	kernel.batch(1, script(started, turn), { run_id: "r2" });
+	await soon();
+	expect(foot()).toBe("");
+	vi.unstubAllGlobals();
 });
 
 test("a late pick shows what was picked", async () => {

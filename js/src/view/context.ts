@@ -70,6 +70,9 @@ const ANSWER_WITHIN = 1000;
 /** Shown when the kernel does not answer in time. */
 export const STOP_HINT = "The kernel is busy and did not answer. Press its interrupt button (■) to stop.";
 
+/** Shown beside the final line of the run that Stop has interrupted. */
+export const INTERRUPTED = "The kernel was busy, so it was interrupted.";
+
 type Reply = { ok: boolean; error?: unknown; fields?: unknown };
 
 /** The result of a command: done, the kernel's error, or a hint if no answer arrived in time. */

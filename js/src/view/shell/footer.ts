@@ -3,7 +3,7 @@
 import { type CellSource, cellSource } from "../../cell-source.ts";
 import { copyText } from "../../clipboard.ts";
 import { h, listen, setAttribute, setChildren, withCode } from "../../dom.ts";
-import { type Context, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
+import { type Context, followInFooter, INTERRUPTED, type Snapshot, STOP_HINT } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createCellButton } from "../shared/cell-button.ts";
 
@@ -23,16 +23,18 @@ export function createFooter(context: Context) {
 		element,
 		update(snapshot: Snapshot) {
 			const { ready, lost, meta } = snapshot.run;
-			const warning = context.choices.note;
-			const text = warning || lineOf(context, snapshot);
+			const { note } = context.choices;
+			// An interruption does not replace the line: it is about a run that has ended.
+			const warning = note === INTERRUPTED ? "" : note;
+			const text = warning || `${note} ${lineOf(context, snapshot)}`.trim();
 			code.update(snapshot);
 			element.hidden = text === "" && code.element.hidden;
 			load.update(warning ? null : loadCell(snapshot));
 			name = warning || lost || !ready ? "" : meta.name;
 			copy.hidden = name === "";
 			setChildren(line, text, () => withCode(text));
-			line.classList.toggle("warn", warning !== "");
-			setAttribute(line, "role", warning ? "alert" : "none");
+			line.classList.toggle("warn", note !== "");
+			setAttribute(line, "role", note ? "alert" : "none");
 			const saved = (ready?.paths ?? []).map((path) => `\`${path}\``).join(", ");
 			setChildren(paths, saved, () => withCode(saved && `saved: ${saved}`));
 			setAttribute(paths, "title", paths.textContent);

@@ -8,7 +8,7 @@ import { bytes } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import type { RunEntry } from "../../runs.ts";
 import { shownFile, shownPage } from "../../shown.ts";
-import { type Context, canRefer, followInFooter, type Snapshot, STOP_HINT } from "../context.ts";
+import { type Context, canRefer, followInFooter, INTERRUPTED, type Snapshot, STOP_HINT } from "../context.ts";
 import { createReplayButton } from "../replay/player.ts";
 import { rove } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
@@ -91,7 +91,7 @@ function createStop(context: Context) {
 		followInFooter(context, context.run.command("stop"), STOP_HINT, (result) => {
 			const silent = !result.done && result.why === STOP_HINT;
 			const interrupted = silent && labExtension()?.interrupt(output, click) === true;
-			if (interrupted) context.choices.note = "The kernel was busy, so it was interrupted.";
+			if (interrupted) context.choices.note = INTERRUPTED;
 			mark(result.done || interrupted);
 		});
 	}

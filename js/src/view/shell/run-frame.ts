@@ -3,7 +3,7 @@
 import { h, setAttribute, type View } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
 import { questionsOf } from "../../questions.ts";
-import type { BodyView, Context, Snapshot } from "../context.ts";
+import { type BodyView, type Context, INTERRUPTED, type Snapshot } from "../context.ts";
 import { keepReplay } from "../replay/player.ts";
 import { createScrubber } from "../replay/scrubber.ts";
 import { createAnswerKey, createReminder } from "../transcript/reminder.ts";
@@ -114,12 +114,13 @@ function isEndInSight(element: HTMLElement): boolean {
 	return bottom > 0 && bottom <= innerHeight;
 }
 
-/** Clears the note about a command when the run ends, and when the kernel sets the names again. */
+/** Clears the note about a failed command when the run ends, and when the kernel sets the names again. */
 function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => void {
 	let busy = run.busy;
 	let ready = run.state?.ready;
 	return (snapshot) => {
-		if ((busy && !run.busy) || snapshot.run.ready !== ready) choices.note = "";
+		const isOver = (busy && !run.busy) || snapshot.run.ready !== ready;
+		if (isOver && choices.note !== INTERRUPTED) choices.note = "";
 		busy = run.busy;
 		ready = snapshot.run.ready;
 	};
