@@ -53,6 +53,10 @@ def point_at(stage: Stage, text: str, size: str, **options: Any) -> None:
         stage.page.keyboard.up(key)
 
 
+def rounded(box: dict[str, float]) -> dict[str, int]:
+    return {side: round(length) for side, length in box.items()}
+
+
 def cell(stage: Stage) -> str:
     stage.page.evaluate(CLIPBOARD)
     stage.widget.get_by_role("button", name="Copy cell").click()
@@ -83,6 +87,9 @@ def test_elements_become_references_in_the_next_cell(stage: Stage):
     stage.widget.get_by_role("button", name="list item made by a script, in list").wait_for()
     stage.page.keyboard.type("blue")
     assert findings(stage) == []
+    selected = [outline.bounding_box() for outline in stage.widget.locator(".anb-selected:visible").all()]
+    boxes = [stage.preview.get_by_text(text).bounding_box() for text in ("{{df}}", "Two", "made")]
+    assert [rounded(box) for box in selected] == [rounded(box) for box in boxes]
     assert cell(stage) == "\n".join(
         [
             "%%agent hero_2 --from hero",

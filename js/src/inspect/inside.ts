@@ -1,11 +1,12 @@
 // Runs inside the previewed page: finds elements and reports their positions. It changes nothing there.
 
-import type { ElementMatch, ElementQuery, PathStep } from "./messages.ts";
+import type { Box, ElementMatch, ElementQuery, PathStep, Selection } from "./messages.ts";
 
 declare const given: { port: MessagePort };
 
 const { port } = given;
 let at: Element | null = null;
+const selected: (Element | null)[] = [];
 
 function find(where: ElementQuery): Element | null {
 	if ("x" in where) return document.elementFromPoint(where.x, where.y);
@@ -37,13 +38,31 @@ function stepsTo(element: Element): PathStep[] {
 	return steps;
 }
 
-function report(): void {
-	if (!at?.isConnected) return;
-	const { x, y, width, height } = at.getBoundingClientRect();
-	port.postMessage({ steps: stepsTo(at), box: [x, y, width, height] } satisfies ElementMatch);
+function elementAt(steps: readonly PathStep[]): Element | null {
+	let element: Element | null = document.documentElement;
+	for (const [tag, number] of steps) {
+		const same: Element[] = [...(element?.children ?? [])].filter(({ localName }) => localName === tag);
+		element = same[number - 1] ?? null;
+	}
+	return element;
 }
 
-port.onmessage = ({ data }: MessageEvent<ElementQuery>) => {
+function boxOf(element: Element | null): Box {
+	const { x, y, width, height } = element?.getBoundingClientRect() ?? new DOMRect();
+	return [x, y, width, height];
+}
+
+function report(): void {
+	if (!at?.isConnected) return;
+	const match = { steps: stepsTo(at), box: boxOf(at), selected: selected.map(boxOf) };
+	port.postMessage(match satisfies ElementMatch);
+}
+
+port.onmessage = ({ data }: MessageEvent<ElementQuery | Selection>) => {
+	if ("select" in data) {
+		selected.push(elementAt(data.select));
+		return;
+	}
 	const element = find(data) ?? at ?? document.body;
 	at = element === document.documentElement ? document.body : (element.closest("svg") ?? element);
 	report();

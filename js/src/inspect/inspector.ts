@@ -3,12 +3,19 @@
 
 import type { ElementRef } from "../ask.ts";
 import { isFile, isPath } from "../cell-source.ts";
-import { h, hasFocus, listen, moveFocus, setAttribute, setText } from "../dom.ts";
+import { h, hasFocus, listen, moveFocus, setAttribute } from "../dom.ts";
 import { shownPage } from "../shown.ts";
 import { type Context, isBound, type Snapshot } from "../view/context.ts";
 import { iconButton } from "../view/shared/buttons.ts";
 import inside from "./inside.ts?bundle";
-import { type ElementMatch, type ElementQuery, type PathStep, readMatch } from "./messages.ts";
+import {
+	type ElementMatch,
+	type ElementQuery,
+	type PathStep,
+	readMatch,
+	type Selection,
+} from "./messages.ts";
+import { frameIn, nameOf, Outlines } from "./outlines.ts";
 import { wordsFor } from "./words.ts";
 
 /** The subset of the preview used here. */
@@ -24,40 +31,38 @@ const MOVES = { ArrowUp: "parent", ArrowDown: "child", ArrowRight: "next", Arrow
 const PATIENCE = 500;
 
 function createInspector(context: Context, preview: Preview) {
-	const outline = createOutline(preview);
+	const outlines = new Outlines(preview.element, context.signal);
 	const help = { class: "anb-inspect", tabindex: 0, role: "application", "aria-label": HELP, hidden: true };
 	const element = h("div", help);
 	const finder = createFinder(preview, (match, moved) => {
-		outline.show(match);
+		outlines.show(match);
 		if (moved) context.announce(nameOf(match));
 	});
-	preview.element.append(element, outline.element);
-	outline.follow(context.signal);
+	preview.element.append(element, outlines.element);
 	const frame = element.closest<HTMLElement>(".anb-frame");
 
-	/** With `keeps`, the outline stays, until `clear`. */
-	function toggle(on: boolean, keeps = false): void {
+	function toggle(on: boolean, keepsMatch = false): void {
 		if (element.hidden === !on) return;
 		const hadFocus = hasFocus(element);
 		element.hidden = !on;
 		if (hadFocus && frame) moveFocus(afterPointing(frame));
-		if (!keeps) clear();
+		if (!keepsMatch) outlines.show(null);
 		if (on) element.focus({ preventScroll: true });
 		context.redraw();
 	}
 
-	function clear(): void {
-		outline.show(null);
-		finder.forget();
-	}
-
 	function choose(event: MouseEvent | KeyboardEvent): void {
-		if (!event.isTrusted || !finder.match) return;
-		select(context, finder.match, event.shiftKey);
+		const { match } = finder;
+		if (!event.isTrusted || !match) return;
+		const pointed = select(context, match, event.shiftKey);
+		if (pointed) {
+			outlines.select(pointed, match.box);
+			finder.select(match.steps);
+		}
 		if (!event.shiftKey) toggle(false, true);
 	}
 
-	listen(element, "pointerleave", context.signal, () => element.hidden || outline.show(null));
+	listen(element, "pointerleave", context.signal, () => element.hidden || outlines.show(null));
 	listen(element, "click", context.signal, choose);
 	listenForMoves(context, element, preview, finder.ask, choose);
 	if (frame) listenForEscape(context, frame, element, toggle);
@@ -66,9 +71,13 @@ function createInspector(context: Context, preview: Preview) {
 			return !element.hidden;
 		},
 		toggle,
-		/** Removes the outline of an element without a note, or of a page that has been loaded again. */
+		/** Hides the outlines of elements without a note, and removes all if the page has been loaded again. */
 		update(): void {
-			if (element.hidden && (!context.choices.ask.notes.length || outline.isStale())) clear();
+			const pointed = context.choices.ask.notes.flatMap((note) => note.elements);
+			outlines.keep(pointed, !element.hidden);
+			if (!outlines.isStale && (pointed.length || !element.hidden)) return;
+			outlines.clear();
+			finder.forget();
 		},
 	};
 }
@@ -121,6 +130,7 @@ function createFinder(preview: Preview, show: (match: ElementMatch, moved: boole
 	let pending = 0;
 	let next: ElementQuery | null = null;
 	let match: ElementMatch | null = null;
+	let selections: Selection[] = [];
 
 	function connect(): void {
 		const channel = new MessageChannel();
@@ -134,6 +144,7 @@ function createFinder(preview: Preview, show: (match: ElementMatch, moved: boole
 			if (next) ask(next);
 		};
 		preview.run(inside, { port: channel.port2 });
+		for (const selection of selections) port.postMessage(selection);
 	}
 
 	let last: ElementQuery | null = null;
@@ -153,74 +164,33 @@ function createFinder(preview: Preview, show: (match: ElementMatch, moved: boole
 		get match() {
 			return match;
 		},
+		/** Makes the page report the box of the element with every match. */
+		select(steps: readonly PathStep[]) {
+			selections.push({ select: steps });
+			port?.postMessage(selections.at(-1));
+		},
 		/** Restarts with the current page. */
 		forget() {
 			port?.close();
-			[port, pending, next, match] = [null, 0, null, null];
+			[port, pending, next, match, selections] = [null, 0, null, null, []];
 		},
 	};
-}
-
-/** The frame of the page and its scale on screen. */
-function frameOf(preview: Preview) {
-	const frame = [...preview.element.querySelectorAll("iframe")].at(-1) ?? null;
-	const box = frame?.getBoundingClientRect() ?? new DOMRect();
-	return { frame, box, scale: box.width / (frame?.offsetWidth || 1) || 1 };
 }
 
 function pointIn(preview: Preview, event: PointerEvent): ElementQuery {
-	const { box, scale } = frameOf(preview);
+	const { box, scale } = frameIn(preview.element);
 	return { x: (event.clientX - box.left) / scale, y: (event.clientY - box.top) / scale };
 }
 
-function createOutline(preview: Preview) {
-	const name = h("span");
-	const element = h("div", { class: "anb-outline", "aria-hidden": "true", hidden: true }, name);
-	let shown: { match: ElementMatch; frame: Element | null } | null = null;
-
-	function show(match: ElementMatch | null): void {
-		element.hidden = match === null;
-		shown = null;
-		if (!match) return;
-		const { frame, box, scale } = frameOf(preview);
-		const around = preview.element.getBoundingClientRect();
-		const [x, y, width, height] = match.box.map((length) => length * scale) as unknown as ElementMatch["box"];
-		const top = box.top - around.top + y;
-		const left = box.left - around.left + x;
-		Object.assign(element.style, { left: `${left}px`, top: `${top}px` });
-		Object.assign(element.style, { width: `${width}px`, height: `${height}px` });
-		element.classList.toggle("low", top < 22);
-		setText(name, nameOf(match));
-		shown = { match, frame };
-	}
-
-	return {
-		element,
-		show,
-		/** Whether the outline is of a frame that has been replaced. */
-		isStale: () => shown !== null && shown.frame !== frameOf(preview).frame,
-		/** Keeps its place when the scale of the page changes. */
-		follow(signal: AbortSignal) {
-			const observer = new ResizeObserver(() => shown && show(shown.match));
-			observer.observe(preview.element);
-			signal.addEventListener("abort", () => observer.disconnect());
-		},
-	};
-}
-
-function nameOf({ steps, box }: ElementMatch): string {
-	return `${steps.at(-1)?.[0]} ${Math.round(box[2])} × ${Math.round(box[3])}`;
-}
-
-/** Adds an element to the notes: to the last one with `more`, else to a new one. */
-function select(context: Context, match: ElementMatch, more: boolean): void {
+/** Adds an element to the notes: to the last one with `more`, else to a new one. Returns null if no cell can refer to it. */
+function select(context: Context, match: ElementMatch, more: boolean): ElementRef | null {
 	const { choices, run } = context;
 	const state = run.state?.variants.get(choices.variant);
 	const page = state && shownPage(state, choices);
-	if (!page || page.text === null) return;
+	if (!page || page.text === null) return null;
 	const steps = stepsInSource(page.text, match.steps);
 	const path = pathOf(steps);
-	if (!isPath(path) || !isFile(page.file.path)) return;
+	if (!isPath(path) || !isFile(page.file.path)) return null;
 	const tag = match.steps.at(-1)?.[0] ?? "";
 	const inSource = steps.length === match.steps.length;
 	const around = wordsFor(steps.at(-1)?.[0] ?? "html");
@@ -229,6 +199,7 @@ function select(context: Context, match: ElementMatch, more: boolean): void {
 	note(context, pointed, more);
 	context.announce(`Selected: ${label}`);
 	void locate(context, pointed, inSource ? tag : null);
+	return pointed;
 }
 
 function note({ choices, draw }: Context, pointed: ElementRef, more: boolean): void {
