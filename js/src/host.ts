@@ -154,8 +154,8 @@ export class Host {
 	}
 
 	#tellSeen(...runs: RunEntry[]): void {
-		const visible = [...this.#mounts.values()].filter(({ surface }) => this.#sight?.has(surface));
-		for (const run of new Set(runs)) run.setOnScreen(visible.some((mount) => mount.run === run));
+		for (const run of new Set(runs))
+			run.setOnScreen(this.#mountsOf(run).some(({ surface }) => this.#sight?.has(surface)));
 	}
 
 	/** Builds the interface; null if this browser cannot, so that the frozen form stays visible. */
@@ -182,10 +182,6 @@ export class Host {
 		mount.surface.shadowRoot?.replaceChildren(document.createElement("slot"));
 		mount.surface.removeAttribute(LIVE);
 		mount.restoreFrames();
-	}
-
-	#isMounted(run: RunEntry): boolean {
-		return this.#mountsOf(run).length > 0;
 	}
 
 	#mountOn(surface: Element): [Element, Mount] | undefined {
@@ -229,7 +225,7 @@ export class Host {
 		for (const [element, { run }] of [...this.#mounts]) {
 			if (!hasLeft(element)) continue;
 			this.unmount(element);
-			this.#runs.close(run, (other) => this.#isMounted(other));
+			this.#runs.close(run, (other) => this.#mountsOf(other).length > 0);
 		}
 		for (const element of this.#waiting) if (!element.isConnected) this.#waiting.delete(element);
 	}

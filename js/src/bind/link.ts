@@ -4,7 +4,7 @@
 import type { BoundName } from "../events.ts";
 import { type Bound, type FromPage, type FromStore, MOST_TEXT, NO_KERNEL, type ToPage } from "./messages.ts";
 
-/** Characters of a value per millisecond until the next one is sent: the kernel has to parse them. */
+/** Characters that the kernel parses per millisecond: the next value of a name is sent when this one is parsed. */
 const PER_MILLISECOND = 4000;
 /** Messages per second above which a frame is disconnected; our script sends far fewer. */
 const FLOOD = 500;
@@ -50,6 +50,7 @@ export class PageLink {
 	readonly #untaken = new Map<string, number>();
 	readonly #calls = new Map<number, Call>();
 	#count = 0;
+	/** Why the kernel cannot be reached; empty if it can. */
 	#off = "";
 	#timer: ReturnType<typeof setInterval> | undefined;
 	/** The functions that the page has called. */

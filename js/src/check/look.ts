@@ -30,17 +30,13 @@ export async function look(run: RunEntry, message: CheckMessage): Promise<Report
 	const { html, missing } =
 		message.html === undefined ? await pageOf(run, message) : { html: message.html, missing: [] };
 	const blocked = [...missing].map((address) => ({ address, reason: "there is no such file" }));
-	const report = { ...emptyReport(), blocked };
+	const lists = { screenshots: [], console: [], findings: [], elements: [], notes: [] };
+	const report: Report = { ...lists, blocked, overflow: null };
 	if (document.hidden) report.notes.push("The notebook is in a hidden tab, where browsers draw little.");
 	const { network, connected } = run.state?.meta ?? {};
 	const link = connected && message.html === undefined ? run.link(message.variant) : null;
 	await inspect({ widths, path, html, selectors }, report, link ?? (network ? "open" : "closed"));
 	return limited(report);
-}
-
-function emptyReport(): Report {
-	const lists = { screenshots: [], console: [], blocked: [], findings: [], elements: [], notes: [] };
-	return { ...lists, overflow: null };
 }
 
 /** The page with its files inlined, and the names of missing files. */

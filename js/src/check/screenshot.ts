@@ -8,7 +8,6 @@ const MOST_HEIGHT = 4096;
 const MOST_ELEMENTS = 8000;
 /** Maximum base64 length of an image: two of them and the rest of the report are one message. */
 const MOST_PNG = 2_500_000;
-
 /** Maximum length of an element's image on its long side, in pixels. */
 const MOST_SIDE = 400;
 
@@ -16,19 +15,11 @@ export async function screenshot(): Promise<Report["screenshots"][number]> {
 	checkCount(document);
 	const width = window.innerWidth;
 	const height = Math.max(document.documentElement.scrollHeight, window.innerHeight);
-	const drawnHeight = Math.min(height, MOST_HEIGHT);
-	return { width, height, png: encoded(await drawTop(drawnHeight)), cut: drawnHeight < height };
-}
-
-/** Draws the page from the top to a height. */
-function drawTop(height: number): Promise<HTMLCanvasElement> {
-	return snapdom.toCanvas(document.documentElement, {
-		scale: 1,
-		dpr: 1,
-		fast: "auto",
-		backgroundColor: backgroundOf(document.documentElement) ?? backgroundOf(document.body) ?? "#ffffff",
-		clip: { x: 0, y: 0, width: window.innerWidth, height },
-	});
+	const clip = { x: 0, y: 0, width, height: Math.min(height, MOST_HEIGHT) };
+	const root = document.documentElement;
+	const backgroundColor = backgroundOf(root) ?? backgroundOf(document.body) ?? "#ffffff";
+	const canvas = await snapdom.toCanvas(root, { scale: 1, dpr: 1, fast: "auto", backgroundColor, clip });
+	return { width, height, png: encoded(canvas), cut: clip.height < height };
 }
 
 /** A small image of an element, in base64. */

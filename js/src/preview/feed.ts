@@ -74,7 +74,7 @@ export class Feed {
 	#hungUntil = 0;
 	#later: ReturnType<typeof setTimeout> | undefined;
 
-	/** With `reveals`, edits are scrolled to. */
+	/** With `reveals`, the page scrolls to each edit. */
 	constructor(holder: HTMLElement, events: FeedEvents, access: Access, reveals = false) {
 		this.#holder = holder;
 		this.#events = events;

@@ -24,8 +24,7 @@ export class Fields {
 
 	/** The fields that the user has changed. */
 	take(): SavedField[] {
-		const all = keyed();
-		return all.flatMap(({ field, keys }) =>
+		return keyed().flatMap(({ field, keys }) =>
 			this.#touched.has(field) ? [{ keys, value: fieldValue(field) }] : [],
 		);
 	}

@@ -131,16 +131,12 @@ const blocked = new Set<string>();
 /** Reports each host and directive once: a page may retry forever. */
 function onViolation(event: SecurityPolicyViolationEvent): void {
 	const { blockedURI, effectiveDirective } = event;
-	const key = `${effectiveDirective} from ${hostOf(blockedURI)}`;
+	const key = `${effectiveDirective} from ${URL.parse(blockedURI)?.host || blockedURI}`;
 	if (blocked.has(key) || blocked.size > MOST_BLOCKED) return;
 	blocked.add(key);
 	if (blocked.size > MOST_BLOCKED)
 		report("warn", "Blocked by the sandbox: further addresses, not listed here");
 	else report("warn", `Blocked by the sandbox: ${key} (${blockedURI})`);
-}
-
-function hostOf(address: string): string {
-	return URL.parse(address)?.host || address;
 }
 
 /** Cancels form submissions; their events still fire. */
@@ -254,15 +250,11 @@ function change({ from, to, reveal: revealed }: FrameRequests["morph"]): boolean
 	return true;
 }
 
+/** Highlights an edit, and scrolls to it unless the user is scrolling or typing in the page. */
 function lead(old: Document, next: Document): void {
 	led = performance.now();
-	reveal(old, next, mayScroll());
-}
-
-/** Reveals an edit, unless the user is scrolling or typing in the page. */
-function mayScroll(): boolean {
-	const typing = document.hasFocus() && document.activeElement !== document.body;
-	return !typing && !isActing();
+	const isTyping = document.hasFocus() && document.activeElement !== document.body;
+	reveal(old, next, !isTyping && !isActing());
 }
 
 let shown = false;

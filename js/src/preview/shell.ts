@@ -42,7 +42,7 @@ export function around(title: string, html: string, mode: Mode): string {
 	return `<!doctype html><meta charset="utf-8">${POLICIES[mode]}<title>${name}</title>${FILL}${frame}`;
 }
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
 	return text
 		.replaceAll("&", "&amp;")
 		.replaceAll('"', "&quot;")
@@ -55,19 +55,14 @@ type Directives = Record<string, string[]>;
 /** Never with `allow-same-origin`: a generated page must not share an origin with Jupyter. */
 export const SANDBOX = "allow-scripts allow-forms";
 
-/** Must come first in a document's head. */
-const PAGE_POLICY = meta(page);
-/** The policy for a run with `--network`: any https address, but still no frames, forms or navigation. */
-const NETWORK_POLICY = meta({ ...page, ...opened() });
-/** The policy for a page that is bound to the notebook: it loads nothing. */
-const BOUND_POLICY = meta(
-	Object.fromEntries(
-		Object.entries(page).map(([name, sources]) => [name, sources.filter((source) => !source.includes("//"))]),
-	),
-);
+const hostless = Object.entries(page).map(([name, all]) => [name, all.filter((one) => !one.includes("//"))]);
+/** For a page that is bound to the notebook: it loads nothing. */
+const BOUND_POLICY = meta(Object.fromEntries(hostless));
+/** Each must come first in a document's head. */
 const POLICIES: Record<Mode, string> = {
-	closed: PAGE_POLICY,
-	open: NETWORK_POLICY,
+	closed: meta(page),
+	/** For a run with `--network`: any https address, but still no frames, forms or navigation. */
+	open: meta({ ...page, ...opened() }),
 	bound: BOUND_POLICY,
 	saved: BOUND_POLICY,
 };
