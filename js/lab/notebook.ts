@@ -3,6 +3,7 @@
 // A notebook may come from someone else: its ids, metadata and outputs are only copied as text, and bounded.
 
 import type { Json } from "../src/events.ts";
+import { joined } from "../src/json.ts";
 import type { Actions } from "./below.ts";
 import { indexOf, isPress, isWritable, runCells } from "./cells.ts";
 import type { CellWrite, NotebookCells, Written } from "./interface.ts";
@@ -159,11 +160,6 @@ function wholeOf(cell: Cell, number: number, room: Room): Json {
 function contentsOf(data: unknown): [string, unknown][] {
 	const contents = Object.entries((data ?? {}) as Json).slice(0, MOST_KINDS);
 	return contents.map(([kind, value]) => [kind.slice(0, 100), value]);
-}
-
-/** A text, which the notebook format may store as a list of lines. */
-function joined(value: unknown): string {
-	return Array.isArray(value) ? value.join("") : typeof value === "string" ? value : "";
 }
 
 /** Writes a change unless the cell is locked or no longer as it was, and reads it back; null if nothing was written. */

@@ -25,3 +25,7 @@ export function dollars(value: number): string {
 export function plural(value: number, noun: string): string {
 	return `${value} ${noun}${value === 1 ? "" : "s"}`;
 }
+
+export function sumOf<T>(items: readonly T[], measure: (item: T) => number): number {
+	return items.reduce((sum, item) => sum + measure(item), 0);
+}

@@ -25,3 +25,8 @@ export function changedNames(before: Json, after: Json): string[] {
 export function readable(value: unknown, indent = 0): string {
 	return typeof value === "string" ? value : (JSON.stringify(value, null, indent) ?? "");
 }
+
+/** A text, which the notebook format may store as a list of lines; empty for anything else. */
+export function joined(value: unknown): string {
+	return Array.isArray(value) ? value.join("") : typeof value === "string" ? value : "";
+}

@@ -36,13 +36,8 @@ export function createBar(actions: BarActions) {
 	const phase = h("span");
 	const tools = createTools(actions);
 	const note = h("p", { role: "status" });
-	const line = h(
-		"div",
-		{ class: "line" },
-		history,
-		h("span", { class: "run" }, name, phase),
-		...tools.elements,
-	);
+	const run = h("span", { class: "run" }, name, phase);
+	const line = h("div", { class: "line" }, history, run, ...tools.elements);
 	return {
 		element: h("div", { class: "bar" }, line, note),
 		update(state: BarState) {
@@ -150,10 +145,6 @@ function createButton(
 	text: string,
 	onclick: (press: MouseEvent) => void,
 ): HTMLButtonElement {
-	return h(
-		"button",
-		{ class: "act", "aria-label": label, title: label, onclick },
-		icon(glyph),
-		text && h("span", null, text),
-	);
+	const props = { class: "act", "aria-label": label, title: label, onclick };
+	return h("button", props, icon(glyph), text && h("span", null, text));
 }

@@ -74,11 +74,8 @@ function createFolder(path: string): View<Line> {
 
 function createFile(path: string): View<Line> {
 	const name = path.slice(path.lastIndexOf("/") + 1);
-	const element = h(
-		"li",
-		{ role: "option", "data-path": path, class: folderOf(path) ? "deep" : "" },
-		h("span", null, icon("file"), name),
-	);
+	const props = { role: "option", "data-path": path, class: folderOf(path) ? "deep" : "" };
+	const element = h("li", props, h("span", null, icon("file"), name));
 	return {
 		element,
 		update({ on }) {

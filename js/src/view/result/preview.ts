@@ -22,7 +22,7 @@ const SILENT: Console = { add: () => {}, clear: () => {} };
 interface Options {
 	/** Minimum layout width of the page, which is scaled down to the available space. */
 	thumbnail?: number;
-	/** Whether edits are scrolled to. */
+	/** Whether the page scrolls to each edit. */
 	reveals?: boolean;
 	onScrolled?(share: number): void;
 }

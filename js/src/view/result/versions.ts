@@ -18,17 +18,9 @@ export function createVersions(context: Context, preview: { scale(): string }) {
 	const label = h("span", { class: "num which" });
 	const pager = createPager(context);
 	const keep = createCellButton(context, "Keep");
-	const element = h(
-		"div",
-		{ class: "anb-ver" },
-		file,
-		h("span", { class: "sp" }),
-		scale,
-		label,
-		keep.element,
-		// At the edge, so that labels of different lengths do not move them under the pointer.
-		...pager.elements,
-	);
+	// The buttons are at the edge, so that labels of different lengths do not move them under the pointer.
+	const parts = [file, h("span", { class: "sp" }), scale, label, keep.element, ...pager.elements];
+	const element = h("div", { class: "anb-ver" }, ...parts);
 
 	return {
 		element,
@@ -111,19 +103,13 @@ export function momentName(state: VariantState, choices: Choices): string | null
 	return labelOf(shown, stops, positionIn(stops, shown, moment))[0];
 }
 
-/** The cell that creates a run from the unfinished text. */
-function keepingCell(context: Context, { variants, run }: Snapshot): CellSource | null {
-	const base = run.lost ? null : expressionOf(context, variants.length);
-	return base === null ? null : cellSource("keep", { next: nextName(run.meta.name, context.run), base });
-}
-
-/** The visible variant as a Python expression; null while the run has no value, or if its name is not an identifier. */
-function expressionOf({ choices, run }: Context, variants: number): string | null {
-	const { variant } = choices;
-	const name = run.state?.meta.name ?? "";
-	if (run.busy || !isName(name)) return null;
-	const bound = variants < 2 || run.state?.ready?.variant === variant;
-	return `${name}${bound ? "" : `.pick(${variant + 1})`}`;
+/** The cell that creates a run from the unfinished text; null while the run has no value. */
+function keepingCell({ choices, run: entry }: Context, { variants, run }: Snapshot): CellSource | null {
+	const { name } = run.meta;
+	if (run.lost || entry.busy || !isName(name)) return null;
+	const isBound = variants.length < 2 || run.ready?.variant === choices.variant;
+	const base = isBound ? name : `${name}.pick(${choices.variant + 1})`;
+	return cellSource("keep", { next: nextName(name, entry), base });
 }
 
 interface VersionPosition {

@@ -16,18 +16,8 @@ export function createMeta(context: Context) {
 	const share = h("span", { class: "context", title: "of the model's context window" });
 	const turn = h("span", { class: "turn", title: "turn" });
 	const about = h("span", { class: "about" });
-	const element = h(
-		"div",
-		{ class: "anb-meta num" },
-		model.element,
-		replayed,
-		about,
-		elapsed,
-		tokens.element,
-		share,
-		cost.element,
-		turn,
-	);
+	const parts = [model.element, replayed, about, elapsed, tokens.element, share, cost.element, turn];
+	const element = h("div", { class: "anb-meta num" }, ...parts);
 
 	return {
 		element,

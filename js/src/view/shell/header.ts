@@ -189,12 +189,8 @@ function createDropdown(
 	signal: AbortSignal,
 ): HTMLElement {
 	const items = [...actions.keys()];
-	const button = h(
-		"button",
-		{ class: "anb-btn anb-act", "aria-haspopup": "menu", "aria-expanded": "false" },
-		label,
-		icon("down"),
-	);
+	const props = { class: "anb-btn anb-act", "aria-haspopup": "menu", "aria-expanded": "false" };
+	const button = h("button", props, label, icon("down"));
 	const menu = h("div", { class: "anb-menu", role: "menu", "aria-label": label, hidden: true }, ...items);
 	const element = h("span", { class: "anb-actions" }, button, menu);
 

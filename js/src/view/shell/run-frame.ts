@@ -23,16 +23,8 @@ export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
 	const { variants, answers, request, scrubber } = createLazyParts(context);
 	const place = createPlace(context);
-	const parts = [
-		header,
-		variants,
-		place,
-		answers,
-		request,
-		scrubber,
-		createComposer(context),
-		createFooter(context),
-	];
+	const [composer, footer] = [createComposer(context), createFooter(context)];
+	const parts = [header, variants, place, answers, request, scrubber, composer, footer];
 	const element = h("section", { class: "anb-frame" }, ...parts.map((part) => part.element));
 	element.append(createEdge(context, element));
 	listenForFullScreen(context, element);

@@ -24,6 +24,9 @@ import { createForm, type Form } from "./form.ts";
 import { createGate, scrollToCard } from "./gate.ts";
 import { createTrial } from "./trial.ts";
 
+/** The answers that cover further calls. */
+const SCOPES: readonly Action[] = ["always", "together", "run"];
+
 /** The card of a question. It never takes the focus by itself, and its keys act only while it has the focus. */
 export class Approval {
 	readonly element: HTMLElement;
@@ -54,15 +57,10 @@ export class Approval {
 		);
 		this.#trial = createTrial(context);
 		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
-		this.element = h(
-			"div",
-			// The keys work after a click anywhere on the card.
-			{ class: "anb-card ask", role: "group", tabindex: -1, hidden: true, "aria-keyshortcuts": ANSWER_KEY },
-			this.#head.element,
-			this.#call.element,
-			this.#trial.element,
-			this.#answer.element,
-		);
+		const parts = [this.#head, this.#call, this.#trial, this.#answer].map((part) => part.element);
+		// With a tab index, the keys work after a click anywhere on the card.
+		const props = { role: "group", tabindex: -1, hidden: true, "aria-keyshortcuts": ANSWER_KEY };
+		this.element = h("div", { class: "anb-card ask", ...props }, ...parts);
 		this.#gate = createGate(context, {
 			card: this.element,
 			call: this.#call.element,
@@ -275,7 +273,7 @@ export class Approval {
 		const fields = {
 			...((deny || note) && { note }),
 			...(!deny && args && { args }),
-			...(isScope(action) && { scope: action }),
+			...(SCOPES.includes(action) && { scope: action }),
 		};
 		this.#setSent(true);
 		const reply = this.#command(deny ? "deny" : "approve", fields);
@@ -303,11 +301,6 @@ export class Approval {
 		this.#context.choices.question = questionKey(next);
 		openVariant(this.#context, next.variant);
 	}
-}
-
-/** Whether an answer covers further calls. */
-function isScope(action: Action): boolean {
-	return action === "always" || action === "together" || action === "run";
 }
 
 function subtitleOf(row: ToolRow): Node[] {
@@ -358,13 +351,10 @@ function createCall(changed: () => void, choose: (choice: string, byKey: boolean
 
 	function drawQuestion({ args }: ToolRow): void {
 		const texts = Array.isArray(args?.choices) ? args.choices.map(String) : [];
-		choices = texts.map((text) =>
-			h(
-				"button",
-				{ class: "anb-btn choice", onclick: ({ detail }) => choose(text, detail === 0) },
-				printable(text),
-			),
-		);
+		choices = texts.map((text) => {
+			const onclick = ({ detail }: MouseEvent): void => choose(text, detail === 0);
+			return h("button", { class: "anb-btn choice", onclick }, printable(text));
+		});
 		element.replaceChildren(h("p", { class: "question" }, printable(String(args?.question))), ...choices);
 	}
 

@@ -3,7 +3,7 @@
 import { currentState } from "../../actions.ts";
 import { changesOf } from "../../changes.ts";
 import { h, icon, setText } from "../../dom.ts";
-import { plural, seconds } from "../../format.ts";
+import { plural, seconds, sumOf } from "../../format.ts";
 import { hasResult } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { saveLayout } from "../../ui.ts";
@@ -67,8 +67,4 @@ function resultText(state: VariantState): string {
 	if (changes && !state.files.size) return plural(changes, "change");
 	const versions = sumOf([...state.files.values()], (file) => file.versions.length);
 	return `${plural(state.files.size, "file")}, ${plural(versions, "version")}`;
-}
-
-function sumOf<T>(items: readonly T[], measure: (item: T) => number): number {
-	return items.reduce((sum, item) => sum + measure(item), 0);
 }

@@ -4,6 +4,7 @@ import { plain_tags } from "../../../../agent_nb/pages/policy.json";
 import type { Report } from "../../check/messages.ts";
 import { h, icon, listen } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
+import { joined } from "../../json.ts";
 import { guardFocus, hovers } from "../../preview/focus.ts";
 import { gated } from "../../preview/gate.ts";
 import { LOSSES } from "../../preview/messages.ts";
@@ -43,7 +44,7 @@ export function createLiveOutputs(context: Context) {
 			while (element.childElementCount > same) element.lastElementChild?.remove();
 			for (const bundle of outputs.slice(same)) {
 				const nodes = isPlain(bundle)
-					? [createTail(textOf(bundle["text/plain"]))]
+					? [createTail(joined(bundle["text/plain"]))]
 					: createOutputs(context, [bundle]);
 				element.append(h("div", null, ...(nodes as HTMLElement[])));
 			}
@@ -70,7 +71,7 @@ function createImage(bundle: MimeBundle): HTMLElement | null {
 			type === "image/svg+xml" && data.trimStart().startsWith("<")
 				? `data:${type};charset=utf-8,${encodeURIComponent(data)}`
 				: `data:${type};base64,${data.replace(/\s/g, "")}`;
-		const caption = textOf(bundle["text/plain"]);
+		const caption = joined(bundle["text/plain"]);
 		const image = h("img", { src: address, alt: caption || "image", loading: "lazy" });
 		// `<Figure size 640x480>` is the repr of a displayed object, not a caption.
 		if (caption.startsWith("<")) return h("figure", { class: FIGURE }, image);
@@ -103,12 +104,8 @@ function createOutput(context: Context, bundle: MimeBundle): Node[] {
 		markdown.set(bundle["text/markdown"], true);
 		return [element, markdown.rest.element];
 	}
-	const text = textOf(bundle["text/plain"]);
+	const text = joined(bundle["text/plain"]);
 	return text ? createLongText(text) : [];
-}
-
-function textOf(value: unknown): string {
-	return Array.isArray(value) ? value.join("") : typeof value === "string" ? value : "";
 }
 
 /** As `_FRAME_STYLE` of the saved form. */
@@ -129,7 +126,7 @@ function createRich(context: Context, bundle: MimeBundle): HTMLElement[] | null 
 	if (check) return createCheck(check as unknown as Check);
 	if (names) return [createNames(context, names as unknown as Names)];
 	if (typeof html !== "string" || !html)
-		return bundle[INTERACTIVE_TYPE] ? [createNote(), ...createLongText(textOf(bundle["text/plain"]))] : null;
+		return bundle[INTERACTIVE_TYPE] ? [createNote(), ...createLongText(joined(bundle["text/plain"]))] : null;
 	if (/<script\b/i.test(html)) return [createInteractive(context, html)];
 	return [createPlainHtml(html) ?? createFrame(context, html)];
 }

@@ -5,7 +5,7 @@ import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
 import { h, icon, KeyedList, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
 import type { PlanEntry, Thumbnail } from "../../events.ts";
-import { bytes, seconds } from "../../format.ts";
+import { bytes, seconds, sumOf } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../phase.ts";
 import {
@@ -431,12 +431,14 @@ function createEdits(context: Context, ticking: Ticking): View<Edits> {
 			if (rows.length === drawn.length && rows.every((row, index) => row === drawn[index])) return;
 			drawn = rows;
 			label.replaceChildren(`${rows.length} edits of `, h("code", null, path));
-			facts.replaceChildren(...lineCounts(sumOf(rows, "added"), sumOf(rows, "removed")));
+			const added = sumOf(rows, ({ change }) => change?.added ?? 0);
+			facts.replaceChildren(
+				...lineCounts(
+					added,
+					sumOf(rows, ({ change }) => change?.removed ?? 0),
+				),
+			);
 			list.update(rows);
 		},
 	};
-}
-
-function sumOf(rows: readonly ToolRow[], side: "added" | "removed"): number {
-	return rows.reduce((total, row) => total + (row.change?.[side] ?? 0), 0);
 }

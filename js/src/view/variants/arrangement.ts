@@ -171,12 +171,8 @@ function createColumn(context: Context, { sight, pages }: Shared, number: number
 		for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
 	});
 	pages.set(number, preview);
-	const who = h(
-		"div",
-		{ class: "who" },
-		h("div", null, name, model, boundMark.element),
-		h("div", null, standing.element, facts),
-	);
+	const lines = [h("div", null, name, model, boundMark.element), h("div", null, standing.element, facts)];
+	const who = h("div", { class: "who" }, ...lines);
 	const head = h("header", null, who, swap.element, answer.element, apply.element, pick.element);
 	const why = h("p", { class: "why", hidden: true });
 	const element = h("div", { class: "anb-col", role: "group" }, head, why, preview.element);

@@ -127,16 +127,8 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 	const asks = h("span", { class: "anb-asks", hidden: true }, "asks");
 	const boundMark = createBoundMark();
 	const status = h("span", { class: "anb-sr" });
-	const element = h(
-		"button",
-		{ class: "anb-tab", role: "tab" },
-		mark.element,
-		h("span", null, prefix, label),
-		model,
-		asks,
-		boundMark.element,
-		status,
-	);
+	const parts = [mark.element, h("span", null, prefix, label), model, asks, boundMark.element, status];
+	const element = h("button", { class: "anb-tab", role: "tab" }, ...parts);
 	let number = 0;
 	element.addEventListener("click", () => choose(number));
 	return {
