@@ -15,10 +15,10 @@ interface ButtonBelow {
 	press(cell: Cell, panel: NotebookPanel, button: HTMLButtonElement): unknown;
 }
 
-/** Milliseconds in which a cell's outputs arrive after it has run: where the server executes cells, they come on their own way. */
+/** Milliseconds in which a cell's outputs arrive after it has run: a server that executes cells sends them separately. */
 const LATE = 10_000;
 
-/** Adds the button to cells that it suits, in writable notebooks. It goes when the cell runs again. */
+/** Adds the button to cells that it suits, in writable notebooks. The next run of the cell removes it. */
 export function addButtonBelow(tracker: Tracker, actions: Actions, row: ButtonBelow): void {
 	const waiting = new WeakMap<Cell, () => void>();
 	const forget = (cell: Cell): void => {

@@ -196,7 +196,7 @@ export function isPress(event: UIEvent): boolean {
 
 type Locate = (place: RunOutput) => CellPosition | null;
 
-/** Finds the cell of an output: the one that contains the element, or for another view the one with the run's key. */
+/** Finds the cell of an output: the cell that contains the element, or the cell of the run if the element is in another view. */
 function createLocate(tracker: Tracker, stages: Stages): Locate {
 	function search(matches: (cell: Cell) => boolean, only?: NotebookPanel): CellPosition | null {
 		const has = ({ content }: NotebookPanel): boolean => content.widgets.some(matches);

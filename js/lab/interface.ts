@@ -76,8 +76,8 @@ export interface Stage {
 /** The cells of a notebook, which is named by its context. `press` is as in `Lab`. */
 export interface NotebookCells {
 	/**
-	 * Cells in the notebook format: those with these numbers or ids, or an outline of all. Null if the notebook is not open here or
-	 * has no cell with the id `own`. `notebook_tools/open_notebook.py` describes them.
+	 * Cells in the notebook format: those with these numbers or ids, or an outline of all. Null if the notebook is not open
+	 * here, or has no cell with the id `own`. `notebook_tools/open_notebook.py` describes the cells.
 	 */
 	readCells(
 		notebook: object | null,
@@ -106,8 +106,8 @@ export interface Lab extends NotebookCells {
 	path(place: RunOutput): string | null;
 	/**
 	 * Inserts cells below the output, and below those inserted there before; from a stage, a cell that continues a run goes
-	 * below its conversation. If `runs` is set, it runs the last one, and
-	 * a field that has the cursor keeps it; else the cursor moves to the last one.
+	 * below its conversation. With `runs`, the last cell is run, and a field that has the cursor keeps it; otherwise the
+	 * cursor moves to the last cell.
 	 */
 	insert(place: RunOutput, cells: readonly CellText[], press: UIEvent, runs: boolean): boolean;
 	interrupt(place: RunOutput, press: UIEvent): boolean;

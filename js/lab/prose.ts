@@ -34,11 +34,8 @@ interface CodeMirrorModule {
 }
 
 const PROMPT = /^\s*%%agent\b/;
-const PLAIN = {
-	color: "inherit !important",
-	fontStyle: "normal !important",
-	fontWeight: "normal !important",
-};
+const NORMAL = "normal !important";
+const PLAIN = { color: "inherit !important", fontStyle: NORMAL, fontWeight: NORMAL };
 
 /** Registers the editor extension. The cells of a renamed magic keep Python's colours. */
 export async function addProse(registry: EditorExtensions): Promise<void> {

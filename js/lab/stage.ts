@@ -84,7 +84,7 @@ export class NotebookStage implements Stage {
 		this.#options.onPin();
 	}
 
-	/** Shows a run, until a newer one starts unless the user prefers otherwise. */
+	/** Shows a run until a newer one starts, or pins it if the user does not want the stage to follow the newest. */
 	show(key: string): void {
 		this.#read();
 		if (this.#options.preferences.stageFollows) this.#visit(key);

@@ -1,5 +1,5 @@
 // The active runs of all kernels. The status bar counts them, because JupyterLab shows their kernels as idle, and says how
-// many wait for an answer. Its button and a key go to the next of those, in any open notebook.
+// many wait for an answer. Its button and a key go to the next waiting run, in any open notebook.
 
 import { h, setText } from "../src/dom.ts";
 import { type Stages, showsRun } from "./cells.ts";

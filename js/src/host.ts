@@ -22,7 +22,7 @@ import { createApp } from "./view/shell/app.ts";
 const KEY = "data-anb-run";
 /** The run's digest, on the frozen result: another notebook may have run the same cell. */
 const DIGEST = "data-anb-outcome";
-/** On a surface in a view of its own beside the notebook, whose panel it fills. */
+/** On a surface that fills the panel of a separate view beside the notebook. */
 const FILLS = "data-anb-fills";
 /** Number of outputs above which drawing their pages slows down scrolling. */
 const LONG = 12;
@@ -103,7 +103,7 @@ export class Host {
 		run?.hello();
 	}
 
-	/** Leaves the view empty if the run's own output is in the same document, and shows it. */
+	/** Mounts the run in a view, unless the document has an output of the run outside of the view. */
 	#showIn(view: Element, run: RunEntry): void {
 		if (outputsOf(run).every((output) => view.contains(output))) this.mount(view, run);
 	}

@@ -70,7 +70,7 @@ export class RunEntry {
 	readonly presses: Press[] = [];
 	/** Changes of cells that could not be written, because the cell had changed. */
 	readonly stale = new Set<string>();
-	/** Of several views, the one that reports the page's console. */
+	/** The view that reports the page's console, if several views show the run. */
 	reporter: object | null = null;
 	readonly #link: KernelLink;
 	readonly #listeners = new Set<() => void>();
@@ -157,7 +157,7 @@ export class RunEntry {
 		});
 	}
 
-	/** Handles the kernel's newest run of this key: if the page shows another, that one is older and still running. */
+	/** Handles the kernel's newest run of this key. If the page shows another run, that run is older and still active. */
 	#greet(id: string, meta: Meta | undefined): void {
 		this.#greeted = id;
 		this.#past.delete(id);

@@ -181,14 +181,7 @@ function close(open: VariantState): VariantState {
 	const waiting = retryOf(state);
 	if (!waiting) return state;
 	const { key, turn, title, why } = waiting;
-	const line: LineRow = {
-		kind: "line",
-		key: `${key}-over`,
-		turn,
-		state: "retry",
-		title,
-		detail: why,
-	};
+	const line: LineRow = { kind: "line", key: `${key}-over`, turn, state: "retry", title, detail: why };
 	return { ...state, rows: state.rows.with(state.rows.lastIndexOf(waiting), line) };
 }
 

@@ -82,7 +82,7 @@ function createInspector(context: Context, preview: Preview) {
 	};
 }
 
-/** The button, or the field where the stage has it in its bar. */
+/** The button of this frame; on the stage, whose bar has the button, the field. */
 function afterPointing(frame: HTMLElement): HTMLElement | null {
 	const button = frame.querySelector<HTMLElement>(".anb-point");
 	return button?.checkVisibility() ? button : frame.querySelector<HTMLElement>(".anb-askrow .anb-field");

@@ -15,7 +15,7 @@ const BARE = /(?:[^\t\n\f\r "'<>\0/]|\/(?!>))*/y;
 const WORD = /[^\t\n\f\r ]+/g;
 const MAX_BLOCKED = 50;
 const MAX_SHOWN = 200;
-/** An incomplete tag longer than this is parsed again only after it has grown by a quarter, to keep the time linear. */
+/** A longer incomplete tag is parsed again only after it has grown by a quarter, to keep the time linear. */
 const LONG = 4096;
 
 interface Attribute {

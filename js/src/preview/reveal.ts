@@ -37,11 +37,7 @@ export function reveal(old: Document, next: Document, mayScroll: boolean): void 
 	const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 	if (mayScroll && visible[0]) scrollToElement(visible[0], still ? "instant" : "smooth");
 	const glow = { outline: "3px solid #1976d2", boxShadow: "0 0 24px 8px #1976d2", outlineOffset: "2px" };
-	const faded = {
-		outline: "3px solid transparent",
-		boxShadow: "0 0 24px 8px transparent",
-		outlineOffset: "2px",
-	};
+	const faded = { ...glow, outline: "3px solid transparent", boxShadow: "0 0 24px 8px transparent" };
 	for (const element of visible)
 		element.animate([glow, still ? glow : faded], { duration: GLOWS, easing: "ease-in" });
 }

@@ -80,7 +80,7 @@ export type Outcome =
 	| { done: true }
 	| { done: false; why: string; fields?: Readonly<Record<string, string>> };
 
-/** Reports the progress of a command while its view exists: a hint if it takes long, then the answer. */
+/** Reports on a command while its view exists: the hint if the answer is late, then the answer. */
 export function follow(
 	{ signal }: Context,
 	answer: Promise<Reply>,

@@ -53,7 +53,7 @@ export function createBar(actions: BarActions) {
 	};
 }
 
-/** Keeps the focus on a version. */
+/** Draws the history; a version that has the focus keeps it. */
 function drawHistory(history: HTMLElement, actions: BarActions, state: BarState): void {
 	const focus = labelOf(history.querySelector(":focus"));
 	const before = history.firstChild;
@@ -138,7 +138,7 @@ function createTools(actions: BarActions) {
 	};
 }
 
-/** The text is left out where the bar is narrow. */
+/** A narrow bar leaves out the text. */
 function createButton(
 	glyph: IconName,
 	label: string,

@@ -157,14 +157,8 @@ function createSpeed(context: Context): HTMLSelectElement {
 
 /** The scrubber's slider over the time of a run, with marks for turns and tool results. */
 function createSlider(seek: (time: number) => void) {
-	const range = h("input", {
-		class: "anb-range",
-		type: "range",
-		min: 0,
-		step: "any",
-		"aria-label": "Moment of the run",
-		oninput: () => seek(Number(range.value)),
-	});
+	const props = { class: "anb-range", type: "range", min: 0, step: "any", "aria-label": "Moment of the run" };
+	const range = h("input", { ...props, oninput: () => seek(Number(range.value)) });
 	const marks = h("div", { class: "marks", "aria-hidden": "true" });
 	const element = h("div", { class: "track" }, marks, range);
 	let marked: Tape | null = null;

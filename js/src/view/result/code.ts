@@ -6,7 +6,7 @@ import { type ShownFile, shownFile } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { createTree } from "./file-tree.ts";
 
-/** Maximum characters to highlight: it blocks the page. */
+/** Maximum characters to highlight: highlighting blocks the page. */
 const MOST_COLOURED = 100_000;
 
 export function createCode(context: Context) {

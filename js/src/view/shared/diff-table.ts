@@ -10,6 +10,9 @@ export interface DiffLine {
 	text: string;
 }
 
+/** An array or a string. */
+type Sequence<T> = { readonly length: number; at(index: number): T | undefined };
+
 const CONTEXT = 3;
 /** Maximum lines in a table. */
 export const MOST = 2000;
@@ -113,16 +116,21 @@ function commonLengths(
 function trimmed(old: string[], [start, count, text]: LinePatch) {
 	const removed = old.slice(start, start + count);
 	const added = text.split("\n");
-	let head = 0;
-	while (head < removed.length && head < added.length && removed[head] === added[head]) head++;
-	let tail = 0;
-	const most = Math.min(removed.length, added.length) - head;
-	while (tail < most && removed.at(-1 - tail) === added.at(-1 - tail)) tail++;
+	const [head, tail] = commonEnds(removed, added);
 	return {
 		start: start + head,
 		removed: removed.slice(head, removed.length - tail),
 		added: added.slice(head, added.length - tail),
 	};
+}
+
+/** How many items two sequences share at their beginning, and how many of the others at their end. */
+function commonEnds<T>(one: Sequence<T>, two: Sequence<T>): [head: number, tail: number] {
+	const most = Math.min(one.length, two.length);
+	let [head, tail] = [0, 0];
+	while (head < most && one.at(head) === two.at(head)) head++;
+	while (tail < most - head && one.at(-1 - tail) === two.at(-1 - tail)) tail++;
+	return [head, tail];
 }
 
 const CLASSES = { "+": "p", "-": "m", "@": "h", " ": "" };
@@ -165,11 +173,8 @@ const WORD = /[\w-]/;
 /** Marks the words that differ from the other line, unless nearly all of them do. */
 function marked(one: string, other: string | null): (Node | string)[] {
 	if (other === null) return [one];
-	const most = Math.min(one.length, other.length);
-	let head = 0;
-	while (head < most && one[head] === other[head]) head++;
-	let tail = 0;
-	while (tail < most - head && one.at(-1 - tail) === other.at(-1 - tail)) tail++;
+	const [begin, tail] = commonEnds(one, other);
+	let head = begin;
 	while (head > 0 && WORD.test(one[head - 1] ?? "")) head--;
 	let end = one.length - tail;
 	while (end < one.length && WORD.test(one[end] ?? "")) end++;

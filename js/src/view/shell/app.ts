@@ -87,8 +87,8 @@ const TOAST_STAYS = 1000;
 const READING = 50;
 
 /**
- * Clears the region first: a screen reader announces only changes, and a text may be repeated. Of a run on the stage only
- * the view there speaks.
+ * Clears the region first: a screen reader announces only changes, and a text may be repeated. While the stage shows the
+ * run, only the view on the stage announces texts.
  */
 function createAnnouncer(region: HTMLElement, choices: Choices): (text: string) => void {
 	let frame = 0;

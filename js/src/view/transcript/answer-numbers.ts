@@ -1,5 +1,5 @@
-// Numbers in the answer of a run with code or data: those found in an output link to it, the others are marked, below
-// a line if no code was run. The kernel has looked them up.
+// Marks the numbers in the answer of a run with code or data: a number that the kernel has found in an output links to
+// that output. If no code was run, a line above the answer says so.
 
 import { h, listen } from "../../dom.ts";
 import type { AnswerNumber } from "../../events.ts";

@@ -136,7 +136,7 @@ export function isTyped(row: ToolRow, { editing }: AnswerDraft): boolean {
 	return editing || isQuestion(row);
 }
 
-/** The action of a key in the card. In the note letters are text, and Enter does what `enter` says. */
+/** The action of a key in the card. In the note, letters are text, and Enter performs the action `enter`. */
 export function actionFor(
 	event: KeyboardEvent,
 	note: HTMLInputElement,

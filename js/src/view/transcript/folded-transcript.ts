@@ -1,4 +1,4 @@
-// The transcript folded to one line, which unfolds it, or opens the result if there is none beside it.
+// The transcript folded to one line. A press unfolds it, or opens the result if that is not beside it.
 
 import { currentState } from "../../actions.ts";
 import { changesOf } from "../../changes.ts";

@@ -206,10 +206,8 @@ const CODE = /^(?:code|command|cmd|sql|query|script|source|expression)$/;
 
 /** The fields of a call: their kinds, from the tool's schema and the proposed values, and how to parse their text. */
 export function fieldsOf(args: Json, schema: Json): Field[] {
-	const names = new Set([
-		...Object.keys(args),
-		...Object.keys((schema.properties as Json | undefined) ?? {}),
-	]);
+	const properties = (schema.properties as Json | undefined) ?? {};
+	const names = new Set([...Object.keys(args), ...Object.keys(properties)]);
 	return [...names].map((name) => fieldOf(name, args, schema));
 }
 

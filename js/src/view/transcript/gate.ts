@@ -18,7 +18,7 @@ interface Gated {
 	readonly call: HTMLElement;
 	/** The buttons. */
 	readonly answers: HTMLElement;
-	/** Whether the end of the call was in view, or the user has expanded all of it. */
+	/** `seen` is whether the end of the call was in view, or the user has expanded the call. */
 	readonly draft: () => { seen: boolean };
 	/** Draws whether presses count: whether the card is at rest, and whether its end has just come into view. */
 	readonly draw: (still: boolean, isNew: boolean) => void;

@@ -31,8 +31,8 @@ export function createReminder({ choices, signal }: Context) {
 }
 
 /**
- * Focuses the first question, or from its card the next one. Without a further question, other runs get the key: those of all
- * notebooks in turn, if JupyterLab's extension is there.
+ * The key moves the focus to the first question, or from a question's card to the next one. After the last question, other
+ * runs handle the key: with JupyterLab's extension, those of all notebooks in turn.
  */
 export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
 	const { choices, signal } = context;

@@ -1,4 +1,4 @@
-// The answers of all variants below them: values, models, last lines of code, agreement, and a strip plot of each number.
+// The answers of all variants in a table: values, models, last lines of code and agreement, and a strip plot of each number.
 
 import { h, setChildren, type View } from "../../dom.ts";
 import { sameJson } from "../../json.ts";
@@ -18,11 +18,8 @@ export function hasAnswers({ variants }: Snapshot): boolean {
 }
 
 export function createAnswers(): View<Snapshot> {
-	const element = h("section", {
-		class: "anb-answers anb-plain anb-typed",
-		tabindex: 0,
-		"aria-label": "Answers",
-	});
+	const look = "anb-answers anb-plain anb-typed";
+	const element = h("section", { class: look, tabindex: 0, "aria-label": "Answers" });
 	return {
 		element,
 		update(snapshot) {
@@ -45,13 +42,8 @@ function tableOf(answered: readonly Variant[]): HTMLElement {
 	const rows = answered.map(({ number, state }, at) => {
 		const agree = rounded.filter((other) => sameJson(other, rounded[at])).length;
 		const values = names.map((name) => fields[at]?.[name] ?? "");
-		return [
-			number + 1,
-			shortModel(state.model),
-			...values,
-			lastLine(state),
-			`${agree} of ${answered.length}`,
-		];
+		const agreement = `${agree} of ${answered.length}`;
+		return [number + 1, shortModel(state.model), ...values, lastLine(state), agreement];
 	});
 	return createTable(["variant", "model", ...names, "last line of code", "agree"], rows);
 }
@@ -59,13 +51,8 @@ function tableOf(answered: readonly Variant[]): HTMLElement {
 /** The last line of the code that succeeded last. */
 function lastLine({ rows }: Variant["state"]): string {
 	const codes = rows.flatMap((row) => (row.kind === "tool" && row.status === "ok" ? [codeOf(row)] : []));
-	return (
-		codes
-			.findLast((code) => code !== null)
-			?.trim()
-			.split("\n")
-			.at(-1) ?? ""
-	);
+	const code = codes.findLast((candidate) => candidate !== null) ?? "";
+	return code.trim().split("\n").at(-1) ?? "";
 }
 
 /** The value with numbers rounded to four digits, by which answers agree. */
@@ -79,21 +66,13 @@ function plotsOf(fields: readonly Record<string, unknown>[]): HTMLElement[] {
 	const isNumber = (value: unknown): boolean => typeof value === "number" && Math.abs(value) < LARGEST;
 	const names = Object.keys(fields[0] ?? {}).filter((name) => fields.every((field) => isNumber(field[name])));
 	if (fields.length < 2) return [];
-	return names.map((name) =>
-		plotOf(
-			name,
-			fields.map((field) => field[name] as number),
-		),
-	);
+	const valuesOf = (name: string): number[] => fields.map((field) => field[name] as number);
+	return names.map((name) => plotOf(name, valuesOf(name)));
 }
 
 function plotOf(name: string, values: number[]): HTMLElement {
 	const sorted = values.toSorted((a, b) => a - b);
-	const [low, median, high] = [0.25, 0.5, 0.75].map((share) => quantile(sorted, share)) as [
-		number,
-		number,
-		number,
-	];
+	const [low, median, high] = [quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)];
 	const note = `${name}: median ${brief(median)}, middle half ${brief(low)} to ${brief(high)}`;
 	const [least, most] = [sorted[0]!, sorted.at(-1)!];
 	const place = (value: number): number =>
@@ -110,21 +89,9 @@ function plotOf(name: string, values: number[]): HTMLElement {
 	const ends = [label(MARGIN, "start", least), ...(most > least ? [label(WIDTH - MARGIN, "end", most)] : [])];
 	const half = `M${place(low)} 0V${-top}H${Math.max(place(high), place(low) + 1)}V0`;
 	const axis = `M${MARGIN} 0H${WIDTH - MARGIN}M${place(median)} 0V${-top}`;
-	const size = {
-		viewBox: `0 ${-top} ${WIDTH} ${top + 20}`,
-		width: WIDTH,
-		height: top + 20,
-		role: "img",
-		"aria-label": note,
-	};
-	const plot = svg(
-		"svg",
-		size,
-		svg("path", { class: "half", d: half }),
-		svg("path", { class: "axis", d: axis }),
-		...dots,
-		...ends,
-	);
+	const size = { viewBox: `0 ${-top} ${WIDTH} ${top + 20}`, width: WIDTH, height: top + 20 };
+	const lines = [svg("path", { class: "half", d: half }), svg("path", { class: "axis", d: axis })];
+	const plot = svg("svg", { ...size, role: "img", "aria-label": note }, ...lines, ...dots, ...ends);
 	return h("figure", null, h("figcaption", null, note), plot as unknown as HTMLElement);
 }
 

@@ -24,7 +24,7 @@ export function createSingle(context: Context): BodyView {
 		update(snapshot) {
 			const { state } = snapshot;
 			const solo = isSolo(context);
-			// The pane slides in if the user has seen the transcript without it.
+			// The result slides in if the user has seen the transcript without it.
 			element.classList.toggle("slides", !solo && element.matches(".solo, .slides"));
 			element.classList.toggle("solo", solo);
 			element.hidden =
