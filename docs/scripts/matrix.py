@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
+import pytest
 from packaging.requirements import Requirement
 
 from agent_nb.providers.vendors import APIS
@@ -32,7 +33,7 @@ TESTS = (
     "tests/unit/providers/test_contract.py",
     "tests/unit/images",
     "tests/unit/tools",
-    "tests/unit/web",
+    "tests/unit/pages",
     "tests/unit/test_agent.py",
 )
 OLDER_TESTS = ("tests/kernel/test_older_sdks.py", "tests/unit/cassette", "tests/unit/tools/mcp")
@@ -201,7 +202,9 @@ def run_tests(row: Row) -> None:
     python = row.folder / "bin" / "python"
     tests = OLDER_TESTS if row.versions == "older SDKs" else TESTS
     command = [python, "-m", "pytest", "-q", f"--junitxml={report}", *tests]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
+    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False)
+    if ended.returncode not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise SystemExit(f"pytest ran no tests in {row.name}: see above.")
     counts = {"tests": 0, "skipped": 0, "failures": 0, "errors": 0}
     for suite in ElementTree.parse(report).iter("testsuite"):
         counts = {name: count + int(suite.get(name, 0)) for name, count in counts.items()}

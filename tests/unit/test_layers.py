@@ -17,6 +17,7 @@ import pytest
 from agent_nb.notebook.kernel_tools import kernel_tools
 from agent_nb.providers.vendors import VENDORS
 from agent_nb.tools import Toolbox
+from docs.scripts import matrix
 from tests.support import ROOT
 
 PACKAGE = ROOT / "agent_nb"
@@ -91,6 +92,10 @@ def test_what_benches_and_wide_tests_import_exists():
         wanted |= dict.fromkeys(taken(tree), module)
         there |= {module, *(f"{module}.{name}" for name in offered(tree))}
     assert not {name: module for name, module in wanted.items() if name not in there}
+
+
+def test_the_tests_of_the_matrix_exist():
+    assert [path for path in (*matrix.TESTS, *matrix.OLDER_TESTS) if not (ROOT / path).exists()] == []
 
 
 def test_importing_the_package_is_light():
