@@ -214,9 +214,8 @@ def _routed_stream(stream: Any, capture: Capture) -> Iterator[Callable[[], None]
     drained, process = threading.Event(), os.getpid()
 
     def routed_write(text: str) -> Any:
-        if (
-            watcher is not None and os.getpid() != process
-        ):  # forked by the code: the watcher reads what it writes
+        # The watcher reads what a process that the code has forked writes.
+        if watcher is not None and os.getpid() != process:
             os.write(stream._original_stdstream_fd, text.encode("utf-8", "replace"))
             return len(text)
         if watcher is not None and threading.current_thread() is watcher and END in text:
