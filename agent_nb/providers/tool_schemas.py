@@ -253,6 +253,8 @@ def _is_valid(keyword: str, value: Any) -> bool:
             return all(name in [*_TYPES] for name in names) and len({*names}) == len(names) > 0
         case "required":
             return all(isinstance(name, str) for name in value)
+        case "prefixItems" | "items" if isinstance(value, list):
+            return all(isinstance(inner, dict | bool) for inner in value)
         case "multipleOf":
             return bool(value > 0)
         case "pattern":

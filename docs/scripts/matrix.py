@@ -33,7 +33,6 @@ TESTS = (
     "tests/unit/providers/test_contract.py",
     "tests/unit/images",
     "tests/unit/tools",
-    "tests/unit/pages",
     "tests/unit/test_agent.py",
 )
 OLDER_TESTS = ("tests/kernel/test_older_sdks.py", "tests/unit/cassette", "tests/unit/tools/mcp")

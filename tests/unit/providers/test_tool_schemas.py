@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from agent_nb import Agent, tool
@@ -173,6 +173,7 @@ class _NoServer:
 @pytest.mark.parametrize("case", CASES, ids=str)
 @settings(suppress_health_check=list(HealthCheck))
 @given(schema=_tools())
+@example(schema={"type": "object", "properties": {"$filter": {"prefixItems": [[]]}}})
 def test_any_schema_is_sent_as_the_vendor_takes_it_or_left_out(case: Case, schema):
     provider = case.provider(_NoServer())
     asked = sent_tools(case, _NoServer(), spec_of(schema))
