@@ -14,6 +14,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+	vi.useRealTimers();
 	vi.unstubAllGlobals();
 	for (const name of ["images", "fonts", "getAnimations"]) Reflect.deleteProperty(document, name);
 	Reflect.deleteProperty(page, "scrollHeight");
@@ -44,4 +45,13 @@ test("a busy machine is no quiet page", async () => {
 	setTimeout(() => document.body.append("late"), 60);
 	await settle();
 	expect(document.body.textContent).toBe("late");
+});
+
+test("a check ends in a frame outside of the screen, where nothing is drawn", async () => {
+	vi.useFakeTimers();
+	vi.stubGlobal("requestAnimationFrame", () => 0);
+	const settled = (await load()).settle().then(() => log.push("settled"));
+	await vi.advanceTimersByTimeAsync(5000);
+	expect(log.at(-1)).toBe("settled");
+	await settled;
 });
