@@ -14,8 +14,8 @@ beforeEach(() => {
 });
 
 afterEach(() => {
+	vi.unstubAllGlobals(); // first: it restores the fake `requestAnimationFrame`
 	vi.useRealTimers();
-	vi.unstubAllGlobals();
 	for (const name of ["images", "fonts", "getAnimations"]) Reflect.deleteProperty(document, name);
 	Reflect.deleteProperty(page, "scrollHeight");
 });

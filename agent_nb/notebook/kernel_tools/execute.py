@@ -11,6 +11,7 @@ import builtins
 import contextlib
 import ctypes
 import getpass
+import importlib
 import inspect
 import itertools
 import linecache
@@ -383,10 +384,13 @@ def _tasks_of(capture: Capture) -> Iterator[list[asyncio.Task[Any]]]:
 
 
 def _processes() -> dict[int, str]:
-    """Child processes by pid, without our own; empty if ipykernel has not loaded `psutil`."""
-    psutil, own = sys.modules.get("psutil"), {*own_processes}
-    children: dict[int, tuple[str, set[int]]] = {}
-    for child in psutil.Process().children(recursive=True) if psutil else ():
+    """Child processes by pid, without our own; empty in JupyterLite, which has no `psutil`."""
+    try:
+        psutil = importlib.import_module("psutil")  # newer versions of ipykernel load it only on demand
+    except ImportError:
+        return {}
+    own, children = {*own_processes}, dict[int, tuple[str, set[int]]]()
+    for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(Exception):  # it has just ended
             if child.status() != "zombie":
                 children[child.pid] = child.name(), {child.pid, child.ppid(), os.getsid(child.pid)}
