@@ -14,7 +14,7 @@ declare const given: CheckInput;
 
 const PHONE = 390;
 /** Milliseconds. */
-const MOST = { settle: 3000, resettle: 1000, resize: 1000, screenshot: 8000, findings: 6000 };
+const MOST = { settle: 3000, resize: 1000, screenshot: 8000, findings: 6000 };
 /** Phones overlay scrollbars. A screenshot moves the root into another element, where inner margins would collapse. */
 const STYLES = "html { scrollbar-width: none !important } :where(html) { display: flow-root }";
 
@@ -46,10 +46,9 @@ function addStyles(): void {
 
 async function look(): Promise<void> {
 	addStyles();
-	for (const [index, width] of widths.entries()) {
+	for (const width of widths) {
 		await resize(width);
-		const limit = index ? MOST.resettle : MOST.settle;
-		await step(limit, `The page had not settled after ${limit / 1000} s.`, settle);
+		await step(MOST.settle, `The page had not settled after ${MOST.settle / 1000} s.`, settle);
 		if (selectors.length) return lookAtElements();
 		if (width === PHONE) post({ part: { overflow: findOverflow() } });
 		await step(MOST.screenshot, `The screenshot at ${width} px failed.`, async () =>
