@@ -40,7 +40,8 @@ def main() -> int:
     rows, results = promises(), Results()
     files = list(dict.fromkeys(test for row in rows for test in row.tests))
     # The trust tests are marked, because some take minutes: an empty -m takes them all.
-    workers = ["-n", "2", "--dist", "loadfile"]
+    # In the order of the folders: pytest-xdist would start files with few tests last, which take longest.
+    workers = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
     code = pytest.main(["-q", "-p", "no:nbval", "-m", "", *workers, *files, *sys.argv[1:]], plugins=[results])
     print()
     for row in rows:
