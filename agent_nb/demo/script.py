@@ -65,7 +65,7 @@ _QUESTION_WITHOUT_MARK = re.compile(
 )
 _GREETING = re.compile(r"\W*(?:hi|hello|hey|thanks|thank you|good (?:morning|evening))(?: there)?\W*", re.I)
 _FIX_PARTS = re.compile(
-    r"The cell:\n(?P<fence>`{3,})python\n(?P<cell>.*?)\n(?P=fence)\n\n"
+    r"The cell:\n(?P<fence>`{3,})python\n(?>(?P<cell>.*?)\n(?P=fence)\n\n)"
     r"(?:The error|Its output):\n(?P<ticks>`{3,})\n(?P<error>.*?)\n(?P=ticks)(?:\n|$)",
     re.DOTALL,
 )
@@ -234,7 +234,8 @@ def is_question(prompt: str) -> bool:
 
 def _fix_answer(prompt: str) -> str:
     """The answer to `%agent fix` or `explain`; empty for other prompts."""
-    is_error, parts = prompt.startswith(prompt_text("fix")), _FIX_PARTS.search(prompt)
+    is_error = prompt.startswith(prompt_text("fix"))
+    parts = _FIX_PARTS.match(prompt, prompt.find("The cell:\n"))
     if not parts or not (is_error or prompt.startswith(prompt_text("explain"))):
         return ""
     context = prompt[parts.end() :]
