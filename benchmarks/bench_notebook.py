@@ -137,7 +137,7 @@ def first_runs(page: Page, lab: Lab, vendor: WireServer, rounds: int) -> dict[st
 async def warm_server(vendor: WireServer) -> None:
     """The server takes seconds for its first answer, which is no part of a run."""
     vendor.otherwise = lambda request: reply(Say(WORD))
-    provider = model("anthropic:claude", base_url=vendor.base_url("anthropic_messages"), api_key=KEY)
+    provider = model(MODEL.removeprefix("-m "), base_url=vendor.base_url("responses"), api_key=KEY)
     await Agent(provider).run("Hello")
     await provider.close()
 
@@ -264,12 +264,8 @@ def main() -> None:
     figures["saved_size"] = saved_size(bundles, contents)
     with WireServer.in_thread() as vendor:
         asyncio.run(warm_server(vendor))
-        environment = {
-            "ANTHROPIC_API_KEY": "sk-ant-bench",
-            "ANTHROPIC_BASE_URL": vendor.base_url("anthropic_messages"),
-        }
         with (
-            start_lab(Path(tempfile.mkdtemp()), environment=environment) as lab,
+            start_lab(Path(tempfile.mkdtemp()), environment=vendor.as_openai()) as lab,
             open_browser() as browser,
         ):
             figures["opening"] = opening(browser, lab, bundles, options.rounds)
