@@ -247,7 +247,7 @@ def page(results: dict[Row, Result]) -> str:
 
 def table_line(row: Row, result: Result | None) -> str:
     if result is None:
-        return f"| {row.python} | {row.ipykernel} | {row.versions} | not run: this Python was not available |"
+        return f"| {row.python} | {row.ipykernel} | {row.versions} | not run |"
     outcome = f"{result.passed} passed"
     outcome += f", {result.skipped} skipped" if result.skipped else ""
     outcome += f", **{result.failed} failed**" if result.failed else ""
