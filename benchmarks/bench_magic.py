@@ -47,7 +47,7 @@ def main() -> None:
     )
     compileall.compile_dir(Path(agent_nb.__file__).parent, quiet=1)  # as `pip install` does
     figures = []
-    for _ in range(3):
+    for _ in range(5):
         with start_kernel(Path(tempfile.mkdtemp()), load=False) as kernel:
             kernel.run("1")
             kernel.run(LOAD)

@@ -1,9 +1,9 @@
 """What streaming costs: a run of ours and of other libraries against the SDKs' own typed events, in the same run.
 
-    python -m benchmarks.bench_providers [--sizes 100 200 400] [--protocols responses] [--rounds 2]
+    python -m benchmarks.bench_providers [--sizes 100 200 400] [--protocols responses] [--rounds 5]
 
 One `create_file` call streams a page in 20-character fragments from one loopback server. Each library has a process
-of its own, and only its CPU counts; each figure is the least of the rounds, which take turns so that a busy moment
+of its own, and only its CPU counts; each figure is the median of the rounds, which take turns so that a busy moment
 of the machine hits all alike. Other libraries take long, so they have one round, without the largest size.
 A ratio and a growth exponent travel between machines, seconds do not.
 
@@ -15,6 +15,7 @@ import asyncio
 import contextlib
 import json
 import math
+import statistics
 import subprocess
 import sys
 import time
@@ -93,9 +94,9 @@ Seconds = dict[str, dict[int, float]]
 
 
 def measure(by_work: dict[str, Worker], protocol: str, sizes: list[int], rounds: int) -> Seconds:
-    """The least CPU of a few rounds."""
+    """The median CPU of the rounds."""
     rivals = {work: worker for work, worker in by_work.items() if (work, protocol) not in LACKING}
-    seconds: Seconds = {work: {} for work in rivals}
+    seconds: dict[str, dict[int, list[float]]] = {work: {} for work in rivals}
     for work, worker in rivals.items():
         worker.measure(work, protocol, 1)  # imports and first use are not streaming
     for number in range(rounds):
@@ -103,9 +104,11 @@ def measure(by_work: dict[str, Worker], protocol: str, sizes: list[int], rounds:
             for work, worker in rivals.items():
                 is_own = worker is by_work[SDK]
                 if is_own or (number == 0 and size < max(sizes)):
-                    cost = worker.measure(work, protocol, size)
-                    seconds[work][size] = min(seconds[work].get(size, math.inf), cost)
-    return seconds
+                    seconds[work].setdefault(size, []).append(worker.measure(work, protocol, size))
+    return {
+        work: {size: statistics.median(measured) for size, measured in sizes.items()}
+        for work, sizes in seconds.items()
+    }
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:
@@ -168,7 +171,7 @@ def main() -> None:
     )
     options.add_argument("--sizes", type=int, nargs="+", default=[100, 200, 400])
     options.add_argument("--protocols", nargs="+", choices=PROTOCOLS, default=list(PROTOCOLS))
-    options.add_argument("--rounds", type=int, default=2)
+    options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--works", nargs="+", help="only these columns, and the SDK's")
     chosen = options.parse_args()
     with workers() as found:
