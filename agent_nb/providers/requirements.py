@@ -1,5 +1,6 @@
 """What a vendor requires before it can be used. Reads the environment and files only: no network, no program."""
 
+import functools
 import os
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -48,11 +49,17 @@ def missing(vendor: Vendor) -> str:
 def outdated(api: Api) -> str:
     """The version of the installed SDK if it is too old; else empty. Nothing is imported."""
     try:
-        installed = version(api.package) if api.package else ""
+        installed = _version(api.package) if api.package else ""
     except PackageNotFoundError:
         return ""
     major = installed.partition(".")[0]
     return installed if major.isdigit() and int(major) < api.lowest else ""
+
+
+@functools.cache
+def _version(package: str) -> str:
+    """Cached, because it parses all of the package's metadata. An upgrade is only loaded after a restart anyway."""
+    return version(package)
 
 
 def check_version(vendor: Vendor) -> None:

@@ -9,7 +9,7 @@ from agent_nb import Agent, Limits
 from agent_nb._base.constants import EFFORTS, is_demo, is_replay
 from agent_nb._base.secrets import MASK, mask
 from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
-from agent_nb.providers import default_model_name, full_name, model
+from agent_nb.providers import default_model_name, full_name, model, requirements
 from agent_nb.providers.studio import image_makers
 from agent_nb.providers.vendors import VENDORS
 from tests.support.older_sdks import older_sdks
@@ -203,6 +203,7 @@ def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch):
 
 async def test_the_vendors_whose_sdks_fit_work(tmp_path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(older_sdks(tmp_path, ("anthropic", "google-genai")))
+    monkeypatch.setattr(requirements, "_version", requirements._version.__wrapped__)  # as in a new kernel
     for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"):
         monkeypatch.setenv(name, "key-of-a-test")
     assert default_model_name() == made("openai:").name
