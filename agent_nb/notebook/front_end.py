@@ -1,4 +1,4 @@
-"""Where a notebook is shown, whether the user is watching, and how Ctrl-C reaches a run."""
+"""Where a notebook is shown, whether the user is watching, how Ctrl-C reaches a run, and how our errors are shown."""
 
 import contextlib
 import os
@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import UsageError
 
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.threads import off_loop
+from agent_nb.core.errors import AgentError
 
 ANSWER_PATIENCE = 1.5
 """Timeout in seconds for a page's answer, from the first request."""
@@ -108,3 +110,12 @@ def on_interrupt(handler: Callable[..., Any]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+@contextlib.contextmanager
+def usage_errors() -> Iterator[None]:
+    """Turn errors of this package into IPython's `UsageError`, which it shows in one line, without a traceback."""
+    try:
+        yield
+    except AgentError as error:
+        raise UsageError(str(error)) from None

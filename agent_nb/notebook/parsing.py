@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from IPython.core.error import UsageError
 from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.utils.process import arg_split
 
@@ -23,16 +22,16 @@ def parse_line(line: str, magic: str) -> Options:
     original = line.strip()
     line, check = _cut_check(f" {line} ")
     if check is not None and not check.strip():
-        raise UsageError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
+        raise ConfigError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
     try:
         words = list(arg_split(line))
     except ValueError:
-        raise UsageError(
+        raise ConfigError(
             f"A quotation mark on the %%{magic} line is not closed. A prompt goes below that line."
         ) from None
     values = _values(list(_with_values(words)), magic)
     if check and "background" in values:
-        raise UsageError(
+        raise ConfigError(
             f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
         )
     if name := values.pop("name", None):
@@ -40,10 +39,7 @@ def parse_line(line: str, magic: str) -> Options:
     if check:
         from agent_nb.run.compare import read_check
 
-        try:
-            check = read_check(check)
-        except ConfigError as error:
-            raise UsageError(str(error)) from None
+        check = read_check(check)
     return Options(**values, is_named="name" in values, check=check, line=original)
 
 
@@ -78,13 +74,13 @@ def _values(arguments: list[str], magic: str) -> dict[str, Any]:
         namespace, extras = PARSER.parse_known_args(arguments)
     except ArgumentError as error:
         (option,) = (option for option in OPTIONS.values() if "/".join(option.flags) == error.argument_name)
-        raise UsageError(_expected(option, arguments)) from None
+        raise ConfigError(_expected(option, arguments)) from None
     values: dict[str, Any] = vars(namespace)
     values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
     if len(values.get("name", "").split()) > 1:
         extras = [values["name"]]
     if extras:
-        raise UsageError(_unexpected(extras, magic))
+        raise ConfigError(_unexpected(extras, magic))
     return values
 
 

@@ -3,11 +3,10 @@
 import re
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.constants import DEMO, DEMO_MODEL
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import RunFinished
 from agent_nb.core.options import OPTIONS, Options
 from agent_nb.notebook.parsing import parse_line
@@ -60,7 +59,7 @@ def line_options(settings: Json) -> Options:
     """The options of the run's cell, from its settings; defaults if the line is unknown or invalid."""
     try:
         return parse_line(str(settings.get("line", "")), "agent")
-    except UsageError:
+    except ConfigError:
         return Options()
 
 

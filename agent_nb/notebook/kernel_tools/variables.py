@@ -10,13 +10,11 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.secrets import MASK, mask, masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import ToolError
+from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.notebook.user_variables import CODE, is_of, newest_variables
 from agent_nb.notebook.values.describe_values import describe, read_path
 from agent_nb.notebook.values.kinds import ITEMS, brief, class_name, kind_of, shape_text, size_of
@@ -196,7 +194,7 @@ def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
         raise ToolError(f"`{path}` is private.", hint="Describe the variable itself.")
     try:
         return read_path(path, lambda: lookup_masked(path, variables), DESCRIBE_SECONDS)
-    except UsageError as error:
+    except ConfigError as error:
         raise ToolError(str(error), hint="`list_variables` has the names.") from None
 
 
@@ -207,7 +205,7 @@ def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
         description = call_within(DESCRIBE_SECONDS, lambda: describe(name, value, masked_before))
     except UnreadableError as problem:
         reason = (
-            problem.__cause__ if isinstance(problem.__cause__, UsageError) else f"describing it {problem}"
+            problem.__cause__ if isinstance(problem.__cause__, ConfigError) else f"describing it {problem}"
         )
         return ToolOutput(text=f"`{name}`: {title}\n({reason})", summary=f"{title} (not readable)")
     masked_note = f"Masked: {', '.join(description.masked)}." if description.masked else ""

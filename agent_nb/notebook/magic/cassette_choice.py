@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.constants import MODE_VARIABLE, REPLAY, is_demo, is_replay
 from agent_nb.cassette.matching import cassettes_for
 from agent_nb.cassette.player import locate
@@ -49,7 +47,7 @@ class CassetteChoice:
 
 
 def choose_cassette(session: Session, options: Options, base: Run | None, rules: CellRules) -> CassetteChoice:
-    """Read the options and the environment; raises `UsageError` if they conflict."""
+    """Read the options and the environment; raises `ConfigError` if they conflict."""
     default, environment = session.defaults.named_model, default_mode()
     models = options.models or rules.allowed([default] if default else [])
     option_mode, option_path = read_mode(vars(options), "--{}")
@@ -63,9 +61,9 @@ def choose_cassette(session: Session, options: Options, base: Run | None, rules:
         path = Path(replayed.removeprefix(f"{REPLAY}:").strip()).as_posix()
         return CassetteChoice("replay", path, plays_all=True)
     if mode == "record" and not (options.is_named or option_path):
-        raise UsageError("--record needs a name for the cassette, such as `%%agent hero --record`.")
+        raise ConfigError("--record needs a name for the cassette, such as `%%agent hero --record`.")
     if environment == "replay" and mode in ("record", "live") and not all_demo(models):
-        raise UsageError(f"{MODE_VARIABLE}=replay allows no network access. Leave out {_FLAGS[mode]}.")
+        raise ConfigError(f"{MODE_VARIABLE}=replay allows no network access. Leave out {_FLAGS[mode]}.")
     if options.prefers_replay and mode == "live":
         mode = "auto"
     path = Path(option_path or _default_path(options, base)).as_posix()
@@ -74,15 +72,15 @@ def choose_cassette(session: Session, options: Options, base: Run | None, rules:
 
 def _check_replay(name: str, options: Options, mode: CassetteMode, models: Sequence[str]) -> None:
     if mode in ("record", "live"):
-        raise UsageError(f"`-m {name}` plays a cassette. Leave out {_FLAGS[mode]}.")
+        raise ConfigError(f"`-m {name}` plays a cassette. Leave out {_FLAGS[mode]}.")
     if len(models) > 1:
-        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out the other -m.")
+        raise ConfigError(f"`-m {name}` plays all variants of a cassette. Leave out the other -m.")
     if options.variants != 1:
-        raise UsageError(f"`-m {name}` plays all variants of a cassette. Leave out -n.")
+        raise ConfigError(f"`-m {name}` plays all variants of a cassette. Leave out -n.")
     if options.replay:
-        raise UsageError(f"`-m {name}` names the cassette. Leave out --replay.")
+        raise ConfigError(f"`-m {name}` names the cassette. Leave out --replay.")
     if not name.removeprefix(f"{REPLAY}:").strip():
-        raise UsageError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero{SUFFIX}`.")
+        raise ConfigError(f"Name the cassette to play, such as `-m {REPLAY}:cassettes/hero{SUFFIX}`.")
 
 
 def _default_path(options: Options, base: Run | None) -> str:

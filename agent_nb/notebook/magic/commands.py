@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.command import Command
 from agent_nb._base.late import late
 from agent_nb._base.table import Table
-from agent_nb.core.errors import AgentError
+from agent_nb.core.errors import ConfigError
 from agent_nb.core.options import OPTIONS_HEAD
+from agent_nb.notebook.front_end import usage_errors
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session, shown_hub
 
@@ -27,6 +27,7 @@ LOG_LEVELS = {
 }
 
 
+@usage_errors()
 def run_command(session: Session, line: str) -> None:
     word, _, arguments = line.strip().partition(" ")
     command = COMMANDS.get(word or "help")
@@ -34,13 +35,10 @@ def run_command(session: Session, line: str) -> None:
         importlib.import_module("agent_nb.plugins").plugins()
         command = all_commands().get(word)
     if command is None:
-        raise UsageError(_unknown(session, word, arguments))
+        raise ConfigError(_unknown(session, word, arguments))
     if arguments.strip() and not command.takes_arguments:
-        raise UsageError(f"`{session.command(word)}` takes no arguments: remove {arguments.strip()!r}.")
-    try:
-        result = command.run(session, arguments.strip())
-    except AgentError as error:
-        raise UsageError(str(error)) from None
+        raise ConfigError(f"`{session.command(word)}` takes no arguments: remove {arguments.strip()!r}.")
+    result = command.run(session, arguments.strip())
     if isinstance(result, str):
         print(result)
     elif result is not None:
@@ -72,7 +70,7 @@ def _console(session: Session, arguments: str) -> Table:
     hub = shown_hub()
     entries = hub.console_of(name) if hub else None
     if entries is None:
-        raise UsageError(f"No page of `{name}` has been previewed in this session.")
+        raise ConfigError(f"No page of `{name}` has been previewed in this session.")
     rows = [
         (str(number), line.level, line.file, str(line.line or ""), line.text)
         for number, line in entries.items()
@@ -84,7 +82,7 @@ def _console(session: Session, arguments: str) -> Table:
 def _log(session: Session, arguments: str) -> str:
     log = logging.getLogger("agent_nb")
     if arguments and arguments not in LOG_LEVELS:
-        raise UsageError(f"`{session.command('log')}` takes on, debug or off, not {arguments!r}.")
+        raise ConfigError(f"`{session.command('log')}` takes on, debug or off, not {arguments!r}.")
     log.setLevel(LOG_LEVELS[arguments or "on"][0])
     if not log.handlers:
         log.addHandler(logging.StreamHandler())

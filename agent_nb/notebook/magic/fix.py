@@ -8,11 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.secrets import mask_values, own_values
 from agent_nb._base.text import fenced
-from agent_nb.core.errors import AgentError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.options import Options
 from agent_nb.engine.data_gate import BUILT_IN, known_words
 from agent_nb.notebook.failures import FailedCell, PlainCell
@@ -34,7 +32,7 @@ _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
 def read_fix(session: Session, line: str) -> Options:
-    """The options of `fix 5 -m MODEL` or `explain 5`; raises `UsageError` if there is no such cell."""
+    """The options of `fix 5 -m MODEL` or `explain 5`; raises `ConfigError` if there is no such cell."""
     command, _, arguments = line.strip().partition(" ")
     match = re.match(r"\s*(\d{1,9})(?:\s+|$)", arguments)
     number = int(match[1]) if match else None
@@ -47,8 +45,8 @@ def _failed(session: Session, number: int | None) -> FailedCell:
     if failure := session.failures.find(number):
         return failure
     if number is None:
-        raise UsageError("No cell has failed in this session.")
-    raise UsageError(f"Cell [{number}] has not failed in this session, or it has been run again since.")
+        raise ConfigError("No cell has failed in this session.")
+    raise ConfigError(f"Cell [{number}] has not failed in this session, or it has been run again since.")
 
 
 def _executed(session: Session, number: int | None) -> PlainCell:
@@ -63,7 +61,7 @@ def _executed(session: Session, number: int | None) -> PlainCell:
     )
     number = next(plain, 0) if number is None else number
     if number not in earlier:
-        raise UsageError(
+        raise ConfigError(
             f"There is no cell [{number}] in this session." if number else "No cell has been run."
         )
     failure = session.failures.find(number)
@@ -126,6 +124,6 @@ def _readable(variables: list[str], namespace: Mapping[str, Any], describe: Any)
     for name in variables:
         try:
             describe(name, namespace)
-        except (UsageError, AgentError):
+        except AgentError:
             continue
         yield name

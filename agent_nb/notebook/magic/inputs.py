@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb._base.secrets import mask_values
@@ -56,7 +54,7 @@ def _sources(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """The inputs for `to_attachment` with their labels, which are empty for paths and URLs."""
     if name not in namespace and not (name.partition("[")[0] in namespace and "[" in name):
         if name.isidentifier() and not Path(name).exists():
-            raise UsageError(
+            raise ConfigError(
                 f"There is no variable or file {name!r}. -i takes a variable, a file or an https URL."
             )
         return [("", name)]
@@ -64,7 +62,7 @@ def _sources(name: str, namespace: Mapping[str, Any]) -> list[tuple[str, Any]]:
     if not isinstance(value, list | tuple):
         return [(name, value)]
     if not value:
-        raise UsageError(f"`{name}` is empty, so there is nothing to send.")
+        raise ConfigError(f"`{name}` is empty, so there is nothing to send.")
     return [(f"{name}[{number}]", item) for number, item in enumerate(value)]
 
 
@@ -75,7 +73,7 @@ def find_system(source: str | None, namespace: Mapping[str, Any], home: Path) ->
     if source in namespace:
         value = namespace[source]
         if not isinstance(value, str | Path):
-            raise UsageError(
+            raise ConfigError(
                 f"`{source}` is of type {type(value).__name__}, not text. --system takes {_WHERE}."
             )
         return mask_values(value) if isinstance(value, str) else _read(home / value)
@@ -96,20 +94,20 @@ def _check_word(word: str, namespace: Mapping[str, Any], home: Path) -> None:
     texts = [name for name, value in namespace.items() if isinstance(value, str) and name[0] != "_"]
     near = difflib.get_close_matches(word, [*texts, *system_names(home)], 1, 0.7)
     if near:
-        raise UsageError(f"There is no variable or file `{word}`. Did you mean `--system {near[0]}`?")
+        raise ConfigError(f"There is no variable or file `{word}`. Did you mean `--system {near[0]}`?")
     if "/" in word or word.endswith((".md", ".txt")):
-        raise UsageError(f"There is no file {word!r}. --system takes {_WHERE}.")
+        raise ConfigError(f"There is no file {word!r}. --system takes {_WHERE}.")
 
 
 def _read(file: Path) -> str:
     try:
         text = read_file(file, 4 * SYSTEM_LIMIT).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise UsageError(f"{file.name!r} is not UTF-8 text.") from None
+        raise ConfigError(f"{file.name!r} is not UTF-8 text.") from None
     except OSError as error:
-        raise UsageError(f"{file.name!r} cannot be read: {error.strerror}.") from None
+        raise ConfigError(f"{file.name!r} cannot be read: {error.strerror}.") from None
     if len(text) > SYSTEM_LIMIT:
-        raise UsageError(
+        raise ConfigError(
             f"{file.name!r} has {len(text):,} characters. --system takes up to {SYSTEM_LIMIT:,}."
         )
     return text.strip()

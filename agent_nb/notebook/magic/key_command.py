@@ -3,12 +3,10 @@
 import getpass
 import warnings
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.constants import DEMO_MODEL, IN_BROWSER
 from agent_nb._base.secrets import register
 from agent_nb._base.table import Table
-from agent_nb.core.errors import MissingKeyError
+from agent_nb.core.errors import ConfigError, MissingKeyError
 from agent_nb.notebook.asking import NO_INPUT
 from agent_nb.notebook.session import Session
 from agent_nb.providers.settings import forget_key, key_source, remember_key
@@ -25,7 +23,7 @@ def key_command(session: Session, arguments: str) -> Table | None:
     vendors = [row.name for row in VENDORS.values() if row.keys]
     if vendor is None or not vendor.keys:
         problem = f"{vendor.title} takes no key" if vendor else "There is no such vendor"
-        raise UsageError(f"{problem}. `{session.command('key VENDOR')}` takes {', '.join(vendors)}.")
+        raise ConfigError(f"{problem}. `{session.command('key VENDOR')}` takes {', '.join(vendors)}.")
     if options == [FORGET]:
         was_set = forget_key(vendor.keys[0])
         print(f"{'Forgot the key' if was_set else 'There was no key in memory'} for {vendor.title}.")
@@ -33,7 +31,7 @@ def key_command(session: Session, arguments: str) -> Table | None:
         for word in options:
             register(word)
         command = session.command(f"key {vendor.name}")
-        raise UsageError(
+        raise ConfigError(
             f"Do not write a key into a cell, where it is saved. Remove it and run `{command}`, which asks for it."
         )
     else:
@@ -53,7 +51,7 @@ def _list_keys() -> Table:
 def _enter(session: Session, vendor: Vendor) -> None:
     key = _ask(session, f"Key for {vendor.title} (not shown, not saved): ").strip()
     if not key:
-        raise UsageError("No key was entered, so nothing has changed.")
+        raise ConfigError("No key was entered, so nothing has changed.")
     remember_key(vendor.keys[0], key)
     forget = session.command(f"key {vendor.name} {FORGET}")
     if IN_BROWSER:
@@ -64,14 +62,14 @@ def _enter(session: Session, vendor: Vendor) -> None:
 
 
 def _ask(session: Session, prompt: str) -> str:
-    """Read hidden input; raises `UsageError` if nobody can answer or the text would be echoed."""
+    """Read hidden input; raises `ConfigError` if nobody can answer or the text would be echoed."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", getpass.GetPassWarning)
             return getpass.getpass(prompt)
     except (*NO_INPUT, getpass.GetPassWarning):
         command = session.command("key")
-        raise UsageError(
+        raise ConfigError(
             f"`{command}` cannot ask here: there is no hidden input. Set the vendor's variable instead."
         ) from None
 

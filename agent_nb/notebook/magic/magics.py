@@ -26,7 +26,7 @@ from agent_nb._base.late import PAGE_LOADERS, SECRET_SOURCES, late
 from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
 from agent_nb.core.options import OPTIONS, OPTIONS_HEAD
 from agent_nb.engine.batch.tally import watch_with
-from agent_nb.notebook.front_end import is_attended, page_question
+from agent_nb.notebook.front_end import is_attended, page_question, usage_errors
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.session import MagicSettings, Session, default_model
 
@@ -152,14 +152,15 @@ class AgentMagics(Magics, MagicSettings):
         await off_loop(self.imported.wait)
         from agent_nb.notebook.parsing import parse_line
 
-        if cell is None:
-            fix = await off_loop(importlib.import_module, "agent_nb.notebook.magic.fix")
-            options = fix.read_fix(self.session, line)
-        else:
-            options = parse_line(line, self.magic_name)
-        module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
-        await off_loop(module.warm_up, self.shell)
-        await module.run_cell(self.session, options, cell or "")
+        with usage_errors():
+            if cell is None:
+                fix = await off_loop(importlib.import_module, "agent_nb.notebook.magic.fix")
+                options = fix.read_fix(self.session, line)
+            else:
+                options = parse_line(line, self.magic_name)
+            module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
+            await off_loop(module.warm_up, self.shell)
+            await module.run_cell(self.session, options, cell or "")
 
     @completion_matcher(identifier="agent_nb", priority=100, api_version=2)
     def complete(self, context: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ import os
 import shlex
 from collections.abc import Iterable, Sequence
 
-from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.constants import ACP
@@ -13,7 +12,7 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, printable, sha256
 from agent_nb.acp.known import AGENTS
-from agent_nb.core.errors import AgentError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.messages import ToolSpec
 from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.front_end import is_attended
@@ -45,7 +44,7 @@ def mcp_command(session: Session, arguments: str) -> None:
     try:
         action, *operands = shlex.split(arguments, posix=os.name != "nt")
     except ValueError as error:
-        raise UsageError(f"The line cannot be read: {error}.") from None
+        raise ConfigError(f"The line cannot be read: {error}.") from None
     try:
         match action, operands:
             case "add", [name, *command] if command:
@@ -55,9 +54,9 @@ def mcp_command(session: Session, arguments: str) -> None:
             case "remove", [name]:
                 _remove(session, name)
             case _:
-                raise UsageError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(arguments)!r}.")
+                raise ConfigError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(arguments)!r}.")
     except KeyboardInterrupt:
-        raise UsageError("Interrupted, so no server was started.") from None
+        raise ConfigError("Interrupted, so no server was started.") from None
 
 
 def list_servers(session: Session) -> None:
@@ -117,7 +116,7 @@ async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
         _accept_changes(server, attended=attended)
         tools = {tool.origin.partition("/")[2]: tool for tool in server.tools}
         if tool_name and tool_name not in tools:
-            raise UsageError(_no_tool(server, tool_name))
+            raise ConfigError(_no_tool(server, tool_name))
         selected |= {tool.name: tool for tool in (tools.values() if not tool_name else [tools[tool_name]])}
     return list(selected.values())
 
@@ -128,7 +127,7 @@ def _allow(server: Server, *, attended: bool) -> None:
     if not config.key:
         return
     if not attended:
-        raise UsageError(
+        raise ConfigError(
             f"`{server.name}` is defined in {FILE}, and unattended notebooks cannot start it. Use a cassette."
         )
     if is_allowed(config):
@@ -136,7 +135,7 @@ def _allow(server: Server, *, attended: bool) -> None:
         return
     action = "connect to" if config.url else "start"
     if not _consents(config, f"{FILE} asks to {action} the MCP server `{server.name}`"):
-        raise UsageError(f"`{server.name}` was not started, because you did not allow it.")
+        raise ConfigError(f"`{server.name}` was not started, because you did not allow it.")
 
 
 def _consents(config: ServerConfig, question: str) -> bool:
@@ -161,7 +160,7 @@ def allow_agents(session: Session, models: Iterable[str]) -> None:
             is_attended(session.shell) and _consents(config, f"The cell starts the outside agent `{name}`")
         )
         if not allowed:
-            raise UsageError(f"`{name}` was not started: its command is new, and you have not allowed it.")
+            raise ConfigError(f"`{name}` was not started: its command is new, and you have not allowed it.")
 
 
 def _accept_changes(server: Server, *, attended: bool) -> None:
@@ -185,7 +184,7 @@ def _accept_changes(server: Server, *, attended: bool) -> None:
 def _add(session: Session, name: str, arguments: Sequence[str]) -> None:
     check_installed()
     if not name.replace("-", "_").isidentifier():
-        raise UsageError(f"{name!r} is not a valid name. Use letters, digits, _ and -, such as `weather`.")
+        raise ConfigError(f"{name!r} is not a valid name. Use letters, digits, _ and -, such as `weather`.")
     env, headers, command = _read(arguments)
     server = Server(server_config(command, name=name, env=env, headers=headers, folder=session.home))
     if previous := session.servers.pop(name, None):
@@ -202,7 +201,7 @@ def _read(arguments: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tup
     while remaining and (mark := _FLAGS.get(remaining[0])):
         name, separator, value = (remaining[1] if len(remaining) > 1 else "").partition(mark)
         if not name.strip() or (mark == ":" and not separator):
-            raise UsageError(
+            raise ConfigError(
                 f"{remaining[0]} takes {'NAME or NAME=VALUE' if mark == '=' else repr('Name: value')}."
             )
         values[mark][name.strip()] = value.strip() if separator else f"${{{name.strip()}}}"
@@ -249,7 +248,7 @@ def _find(session: Session, name: str) -> Server:
         return server
     add = session.command(f"mcp add {name or 'NAME'} COMMAND...")
     hint = did_you_mean(name, session.servers) or f"`{add}` adds one."
-    raise UsageError(" ".join([f"There is no MCP server {name!r}. {hint}", *problems]))
+    raise ConfigError(" ".join([f"There is no MCP server {name!r}. {hint}", *problems]))
 
 
 def _no_tool(server: Server, tool_name: str) -> str:

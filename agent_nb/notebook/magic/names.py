@@ -5,8 +5,7 @@ import keyword
 import types
 from typing import Any
 
-from IPython.core.error import UsageError
-
+from agent_nb.core.errors import ConfigError
 from agent_nb.engine.handle import Handle
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run
@@ -15,13 +14,13 @@ _RESERVED = {"In", "Out", "get_ipython", "exit", "quit", "open", "display"}
 
 
 def check_name(name: str, namespace: dict[str, Any]) -> str:
-    """Return the name; raises `UsageError` if it is invalid or would shadow a built-in or a module."""
+    """Return the name; raises `ConfigError` if it is invalid or would shadow a built-in or a module."""
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        raise UsageError(f"{name!r} is not a valid name. Use letters, digits and _, such as `hero`.")
+        raise ConfigError(f"{name!r} is not a valid name. Use letters, digits and _, such as `hero`.")
     if hasattr(builtins, name) or name in _RESERVED:
-        raise UsageError(f"`{name}` would hide Python's own `{name}`. Choose another name, such as `hero`.")
+        raise ConfigError(f"`{name}` would hide Python's own `{name}`. Choose another name, such as `hero`.")
     if isinstance(namespace.get(name), types.ModuleType):
-        raise UsageError(f"`{name}` is an imported module. Choose another name, such as `{name}_run`.")
+        raise ConfigError(f"`{name}` is an imported module. Choose another name, such as `{name}_run`.")
     return name
 
 

@@ -7,8 +7,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.constants import DEMO_MODEL, is_demo
 from agent_nb._base.secrets import own_values, safe_text
 from agent_nb._base.table import Table
@@ -124,7 +122,9 @@ class CellInput:
         names, note = choose_models(session, cassette.models or ((default,) if default else ()))
         check_network(names, cassette.path)
         if options.pace is not None and not any(map(is_demo, names)):
-            raise UsageError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
+            raise ConfigError(
+                f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out."
+            )
         settings = replace(self.settings, limits=self.rules.limits(self.settings.limits, names))
         tools = self._tools(server_tools).without(self.rules.without_tools)
         models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
@@ -215,7 +215,7 @@ class CellInput:
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> CellPlan:
-    """Read variables, files and options; raises `UsageError` if the cell cannot run as written."""
+    """Read variables, files and options; raises `ConfigError` if the cell cannot run as written."""
     check_name(options.name, session.namespace)
     if not options.failure:
         await off_loop(_check_prompt, session, cell)
@@ -267,11 +267,11 @@ def _connect_page(session: Session) -> None:
 
 def _check_prompt(session: Session, cell: str) -> None:
     if not cell.strip():
-        raise UsageError(
+        raise ConfigError(
             f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
         )
     if is_stub(cell, session.home):
-        raise UsageError(
+        raise ConfigError(
             "The cell still has the placeholder of an exercise and no prompt, so nothing was sent. Write your prompt in"
             " its place."
         )
@@ -303,11 +303,11 @@ def _settings(session: Session, options: Options, base: Run | None, rules: CellR
 
 def _check_sends_no_values(session: Session, options: Options) -> None:
     if options.cells or options.images or options.network:
-        raise UsageError(
+        raise ConfigError(
             "--cells, -i and --network send values, and --data schema sends none. Leave them out."
         )
     if options.system in session.namespace:
-        raise UsageError(
+        raise ConfigError(
             f"`{options.system}` is a variable, and --data schema sends no values. Write the text itself after"
             " --system, or name a file."
         )
@@ -327,7 +327,7 @@ async def _bind(session: Session, options: Options, base: Run | None) -> Binding
     ipython_names = session.shell.user_ns_hidden
     for name in names:
         if name in ipython_names and ipython_names[name] is session.namespace.get(name):
-            raise UsageError(f"`{name}` belongs to IPython. Bind variables and functions of your own.")
+            raise ConfigError(f"`{name}` belongs to IPython. Bind variables and functions of your own.")
     bindings = bind(names, session.namespace, store.rows if store else {})
     await bindings.encode()
     session.after_cell.add(follow_variables)
@@ -401,11 +401,11 @@ def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str
 
 def _base(session: Session, options: Options) -> Run | None:
     if options.base and options.continues:
-        raise UsageError("Use either --from NAME or -c, not both.")
+        raise ConfigError("Use either --from NAME or -c, not both.")
     name = options.base or (options.name if options.continues else None)
     if name is None:
         if options.compact:
-            raise UsageError(
+            raise ConfigError(
                 "--compact shortens an earlier conversation: add -c or --from NAME to continue one."
             )
         return None
@@ -415,13 +415,13 @@ def _base(session: Session, options: Options) -> Run | None:
         value = value if variant is None else value.pick(variant)
         return value if moment is None else value.at(moment)
     if value is not None:
-        raise UsageError(
+        raise ConfigError(
             f"`{name}` is of type {type(value).__name__}, not a Run, so there is nothing to continue from."
         )
     is_saved = RunStore(session.home).newest(name) is not None
     load = session.command(f"load {name}")
     remedy = f"`{load}` loads the saved run." if is_saved else "Run its cell first."
-    raise UsageError(f"`{name}` is not defined. {remedy}")
+    raise ConfigError(f"`{name}` is not defined. {remedy}")
 
 
 def _part(reference: str) -> tuple[str, int | None, int | None]:
@@ -453,7 +453,7 @@ def _tools(
             continue
         value = lookup(name, namespace)
         if not callable(value):
-            raise UsageError(
+            raise ConfigError(
                 f"`{name}` is of type {type(value).__name__}, not a tool. Decorate a function with @tool."
             )
         tools.append(value)
@@ -467,7 +467,7 @@ def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
         name, equals, mode_name = value.rpartition("=")
         mode = next((mode for mode in STRICTNESS if mode == mode_name), None)
         if mode is None or (equals and not name):
-            raise UsageError(
+            raise ConfigError(
                 f"--approve takes ask, auto, deny, or a rule for one tool such as `--approve NAME=ask`, not {value!r}."
             )
         if name:
@@ -488,7 +488,7 @@ def use_command(session: Session, arguments: str) -> Table | str:
         name = word.removeprefix("-")
         if word.startswith("-"):
             if name not in session.middleware:
-                raise UsageError(f"`{name}` is not in use.{_in_use(session)}")
+                raise ConfigError(f"`{name}` is not in use.{_in_use(session)}")
             session.middleware.remove(name)
         else:
             _find(session, name)
@@ -497,7 +497,7 @@ def use_command(session: Session, arguments: str) -> Table | str:
 
 
 def middleware_in_use(session: Session) -> dict[str, Any]:
-    """The middleware in use, by variable name; raises `UsageError` if a variable no longer exists."""
+    """The middleware in use, by variable name; raises `ConfigError` if a variable no longer exists."""
     return {name: _find(session, name) for name in session.middleware}
 
 
@@ -505,11 +505,11 @@ def _find(session: Session, name: str) -> Any:
     """The middleware in a variable. Never skip a missing one: it may protect private data."""
     remedy = f" `{session.command(f'use -{name}')}` removes it." if name in session.middleware else ""
     if name not in session.namespace:
-        raise UsageError(f"`{name}` is not defined.{remedy}")
+        raise ConfigError(f"`{name}` is not defined.{remedy}")
     try:
         check_middleware(session.namespace[name])
     except ConfigError as error:
-        raise UsageError(f"`{name}` cannot be used. {error}{remedy}") from None
+        raise ConfigError(f"`{name}` cannot be used. {error}{remedy}") from None
     return session.namespace[name]
 
 

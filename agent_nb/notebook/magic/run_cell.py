@@ -9,14 +9,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.atomic import FOLDER, not_ours
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop, ticking
 from agent_nb.cassette.player import ReplayProvider
-from agent_nb.core.errors import AgentError, ConfigError, FileError, MissingKeyError
+from agent_nb.core.errors import ConfigError, FileError, MissingKeyError
 from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
@@ -92,9 +90,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         succeed(session.pages.get(plan.options.name, ""), handle.id)
         session.pages[plan.options.name] = handle.id
     except MissingKeyError as error:
-        raise UsageError(missing_key(session, error)) from None
-    except AgentError as error:
-        raise UsageError(str(error)) from None
+        raise ConfigError(missing_key(session, error)) from None
     handle.label(plan.options.name, plan.key)
     view_options = replace(plan.options, network=plan.options.network and not plan.replays)
     view = view_for(

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
-from IPython.core.error import UsageError
 from IPython.display import display
 
 from agent_nb._base.atomic import check_place, folder_of, write_atomically
@@ -51,7 +50,7 @@ def page_command(session: Session, arguments: str) -> Table | str:
     name = next((word for word in words if word != OFF), "run")
     run = session.namespace.get(name)
     if not isinstance(run, Run) or len(words) > 2:
-        raise UsageError(f"Name a run, such as `{session.command('page hero --off')}`.")
+        raise ConfigError(f"Name a run, such as `{session.command('page hero --off')}`.")
     stores = list(stores_of(run.id))
     if OFF in words:
         for store in stores:
@@ -64,7 +63,7 @@ def page_command(session: Session, arguments: str) -> Table | str:
 
 def load_run(session: Session, arguments: str) -> str:
     if not arguments:
-        raise UsageError(
+        raise ConfigError(
             f"Name a saved run, such as `{session.command('load hero')}`; `{session.command('runs')}` lists them."
         )
     run = load(_saved_file(session, arguments.strip("\"'")))
@@ -89,17 +88,17 @@ def _saved_file(session: Session, reference: str) -> Path:
     if not path.is_file():
         near = did_you_mean(reference, [row["name"] for row in rows])
         hint = near or f"`{session.command('runs')}` lists them."
-        raise UsageError(f"There is no saved run {reference!r}. {hint}")
+        raise ConfigError(f"There is no saved run {reference!r}. {hint}")
     return path
 
 
 def undo_run(session: Session, name: str) -> str:
     """Restore the previous value of a variable, usually a run; each further call goes one step back."""
     if not name:
-        raise UsageError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
+        raise ConfigError(f"Name the run to restore, such as `{session.command('undo hero')}`.")
     places = [place for place, (replaced, _) in enumerate(session.replaced) if replaced == name]
     if not places:
-        raise UsageError(
+        raise ConfigError(
             f"There is no earlier run of `{name}` in this session. `{session.command('runs')}` lists saved runs."
         )
     newer = session.namespace.get(name)
@@ -141,10 +140,7 @@ def export_run(session: Session, arguments: str) -> FileNotice:
     run = _run(session, name, "export hero")
     target = target.strip().strip("\"'") or f"{name}.replay.html"
     path = session.home / Path(target).expanduser()
-    try:
-        size = write_run(run, path, folder_of(target, session.home))
-    except ConfigError as error:
-        raise UsageError(str(error)) from None
+    size = write_run(run, path, folder_of(target, session.home))
     replays = (
         f" It replays {name} in any browser, without a server." if path.suffix.lower() == ".html" else ""
     )
@@ -175,16 +171,16 @@ def print_statement(session: Session, arguments: str) -> str:
             names_by_id.setdefault(id(value), name)
     names = arguments.split() or list(names_by_id.values())
     if not names:
-        raise UsageError(f"No variable contains a run. `{session.command('load NAME')}` loads a saved one.")
+        raise ConfigError(f"No variable contains a run. `{session.command('load NAME')}` loads a saved one.")
     return statement_of([replace(_run(session, name, "statement hero"), name=name) for name in names])
 
 
 def _run(session: Session, name: str, example: str) -> Run:
     if not name:
-        raise UsageError(f"Name one run, such as `{session.command(example)}`.")
+        raise ConfigError(f"Name one run, such as `{session.command(example)}`.")
     run = session.namespace.get(name)
     if not isinstance(run, Run):
-        raise UsageError(
+        raise ConfigError(
             f"`{name}` is not a finished run. `{session.command('load NAME')}` loads a saved one."
         )
     return run
@@ -197,7 +193,7 @@ def cells_command(session: Session, arguments: str) -> Table | None:
     run = _run(session, name, "cells hero")
     cells = run.to_cells()
     if not cells:
-        raise UsageError(f"`{name}` has executed no code. `-t kernel` gives a model the tool for it.")
+        raise ConfigError(f"`{name}` has executed no code. `-t kernel` gives a model the tool for it.")
     if VERIFY in arguments.split():
         return _verify(session, run, cells)
     display(cells)
@@ -214,10 +210,10 @@ def _verify(session: Session, run: Run, cells: Cells) -> Table:
     from agent_nb.notebook.verify import has_run_here, verify
 
     if cells.is_masked:
-        raise UsageError("Parts of the code are masked (•••), so it cannot be run.")
+        raise ConfigError("Parts of the code are masked (•••), so it cannot be run.")
     if not has_run_here(run):
         code = "\n\n".join(cells.code)
         question = f"{code}\n\nThis code has not run in this kernel. Run it in a fresh one, to verify it?"
         if not confirm(question):
-            raise UsageError("Nothing was run: the code has not run in this kernel, and nobody approved it.")
+            raise ConfigError("Nothing was run: the code has not run in this kernel, and nobody approved it.")
     return verify(run, cells, session.namespace, session.defaults.python_seconds)

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.threads import off_loop
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.notebook_tools.cells import describe_cells, describe_figures
@@ -26,23 +25,23 @@ class CellReferences:
 async def read_references(
     session: Session, prompt: str, secrets: Collection[str], *, schema_only: bool
 ) -> CellReferences:
-    """The cells that a prompt refers to, as they are now; raises `UsageError` if one cannot be read."""
+    """The cells that a prompt refers to, as they are now; raises `ConfigError` if one cannot be read."""
     ids = cells_in(prompt)
     if not ids:
         return CellReferences({}, Description(""))
     first = f"{{{{cell:{ids[0]}}}}}"
     if schema_only:
-        raise UsageError(
+        raise ConfigError(
             f"`{first}` sends the cell and its output, and --data schema sends no values. Leave it out."
         )
     try:
         cells, time = await open_or_saved_cells(session, cell_id(session.shell), ids)
     except NotOpenError as error:
-        raise UsageError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
+        raise ConfigError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
     named = {cell.id: cell for cell in cells if cell.id in ids}
     if absent := [name for name in ids if name not in named]:
         where = f"The notebook as saved at {time}" if time else "This notebook"
-        raise UsageError(
+        raise ConfigError(
             f"{where} has no cell with the id `{absent[0]}`: it was deleted, is in another notebook,"
             " or has the id of another cell."
             f" For the braces themselves, write \\{{{{cell:{absent[0]}}}}}."

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.secrets import MASK, mask, mask_values
 from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
-from agent_nb.core.errors import AgentError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.events import ENDINGS
 from agent_nb.core.messages import Attachment
 from agent_nb.engine.handle import Handle
@@ -82,7 +80,7 @@ def describe_path(
     secrets: Collection[str] | None = None,
     attach: bool = False,
 ) -> Description:
-    """The masked description of the value at a path; raises `UsageError` if it cannot be read.
+    """The masked description of the value at a path; raises `ConfigError` if it cannot be read.
 
     With `attach`, a PDF is attached.
     """
@@ -101,13 +99,13 @@ def describe_path(
 
 
 def read_path(path: str, read: Callable[[], T], seconds: float | None = None) -> T:
-    """Call `read` with a timeout; raises `UsageError` if it fails or takes too long."""
+    """Call `read` with a timeout; raises `ConfigError` if it fails or takes too long."""
     try:
         return call_within(seconds or SECONDS, read)
     except UnreadableError as problem:
-        if isinstance(problem.__cause__, UsageError | AgentError):
+        if isinstance(problem.__cause__, AgentError):
             raise problem.__cause__ from None
-        raise UsageError(f"`{path}` cannot be described: it {problem}.") from None
+        raise ConfigError(f"`{path}` cannot be described: it {problem}.") from None
 
 
 def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Description:
@@ -126,7 +124,7 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     except AgentError:  # an unreadable image
         raise
     except Exception as error:  # a `repr` can raise anything
-        raise UsageError(mask(f"`{name}` cannot be described: {type(error).__name__}: {error}")) from None
+        raise ConfigError(mask(f"`{name}` cannot be described: {type(error).__name__}: {error}")) from None
     keys = [f"a key in `{name}`"] if text != content.text else []
     truncated = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     names = masks.names or (masked_before if MASK in text else ())
@@ -163,11 +161,11 @@ def _describe_run(name: str, value: Run | Handle) -> Description:
 
 
 def finished_run(name: str, value: Any) -> Any:
-    """The run of a handle; raises `UsageError` if it is still running. Other values are returned unchanged."""
+    """The run of a handle; raises `ConfigError` if it is still running. Other values are returned unchanged."""
     if not isinstance(value, Handle):
         return value
     if value.result is None:
-        raise UsageError(f"`{name}` is still running. `await {name}` waits for it.")
+        raise ConfigError(f"`{name}` is still running. `await {name}` waits for it.")
     return value.result
 
 
@@ -235,7 +233,7 @@ async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[
     """Parse the pages whose elements the cell names, off the event loop, so that describing the elements is fast."""
     for path in paths_in(prompt, variables):
         if ".element(" in path and isinstance(namespace.get(first_name(path)), Run):
-            with contextlib.suppress(UsageError):  # `expand` raises it again
+            with contextlib.suppress(ConfigError):  # `expand` raises it again
                 await off_loop(lookup, path, namespace)
 
 

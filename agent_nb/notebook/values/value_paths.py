@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from IPython.core.error import UsageError
-
 from agent_nb._base.secrets import MASK, mask
 from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import AgentError, ConfigError
@@ -30,7 +28,7 @@ Key = Any
 
 
 def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
-    """The value of `name`, `name.field` or `name["key"]`; raises `UsageError` if it cannot be read."""
+    """The value of `name`, `name.field` or `name["key"]`; raises `ConfigError` if it cannot be read."""
     return _walk(path, namespace, "", lambda value, step, _: _step(value, step))
 
 
@@ -55,20 +53,20 @@ def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[
     """Follow a path; `take` resolves one step from the current value, the step and the value's name."""
     name = first_name(path)
     if not name or not re.fullmatch(PATH, path):
-        raise UsageError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
+        raise ConfigError(f"{path!r} is not a variable. Write its name, such as `df` or `df.shape`.")
     if name not in namespace:
         names = [variable for variable in namespace if variable[0] != "_"]
         remedy = did_you_mean(name, names, 0.7) or "Define it first."
         literal = f" For the braces themselves, write \\{braces}." if braces else ""
-        raise UsageError(f"`{name}` is not defined. {remedy}{literal}")
+        raise ConfigError(f"`{name}` is not defined. {remedy}{literal}")
     value, key = namespace[name], name
     for step in re.findall(_STEP, path):
         try:
             value, key = take(value, step, key), _key(step)
         except AgentError as error:
-            raise UsageError(f"`{path}` cannot be read: {error}") from None
+            raise ConfigError(f"`{path}` cannot be read: {error}") from None
         except Exception as error:
-            raise UsageError(mask(f"`{path}` cannot be read: {type(error).__name__}: {error}")) from None
+            raise ConfigError(mask(f"`{path}` cannot be read: {type(error).__name__}: {error}")) from None
     return value
 
 

@@ -163,6 +163,17 @@ async def test_an_agent_binds_values(shell, server):
     assert prepared.settings.bind == {"rows": "list", "labels": "filled by the page"}
 
 
+class Sulking(dict[str, int]):
+    def __repr__(self) -> str:
+        raise ValueError("not now")
+
+
+def test_an_agent_names_a_bound_value_that_cannot_be_described(shell):
+    shell.run("1")
+    with pytest.raises(ConfigError, match="`mood` cannot be described: ValueError: not now"):
+        Agent("demo:", bind={"mood": Sulking(count=1)}).prepare("A form")
+
+
 @pytest.mark.parametrize(("data", "images"), [("all", 2), ("schema", 0)])
 def test_the_model_sees_a_bound_image_unless_it_gets_no_values(shell, server, data, images):
     shell.run("from PIL import Image\nchart = Image.new('RGB', (3, 2))")

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import PIL.Image
 import pytest
-from IPython.core.error import UsageError
 
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.core.errors import ConfigError
@@ -62,7 +61,7 @@ def test_a_variable_comes_before_a_file(home: Path):
 def test_a_wrong_source_is_explained(home: Path, source: str, says: str):
     (home / "binary.md").write_bytes(b"\xff\xfe\0")
     (home / "long.md").write_text("x" * (SYSTEM_LIMIT + 1))
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(ConfigError, match=says):
         find_system(source, {"house": "x", "number": 3, "gone": Path("gone.md")}, home)
 
 
@@ -81,7 +80,7 @@ async def test_images_come_from_variables_lists_and_files(home: Path):
 
 
 async def test_an_empty_list_is_refused(home: Path):
-    with pytest.raises(UsageError, match="`none` is empty"):
+    with pytest.raises(ConfigError, match="`none` is empty"):
         await load_images(["none"], {"none": []})
 
 

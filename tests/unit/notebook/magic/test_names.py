@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from IPython.core.error import UsageError
 
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.magic.names import check_name, set_variables
 from tests.support.shells import quick_run
 
@@ -20,12 +20,12 @@ CELL = "%%agent hero -m demo: --pace 0 --plain"
 )
 def test_a_name_is_an_identifier_and_hides_no_builtin(names, why):
     for name in names:
-        with pytest.raises(UsageError, match=why):
+        with pytest.raises(ConfigError, match=why):
             check_name(name, {})
 
 
 def test_a_module_is_not_overwritten():
-    with pytest.raises(UsageError, match="`json_run`"):
+    with pytest.raises(ConfigError, match="`json_run`"):
         check_name("json", {"json": pytest})
     assert check_name("json", {"json": 3}) == "json"
 

@@ -1,7 +1,8 @@
 """How a `%%agent` line is read, and the errors for one that cannot be."""
 
 import pytest
-from IPython.core.error import UsageError
+
+from agent_nb.core.errors import ConfigError
 
 
 def test_without_a_name_it_is_run(shell):
@@ -76,7 +77,7 @@ def test_a_check_takes_the_rest_of_the_line(shell, line, check):
     ],
 )
 def test_a_line_that_cannot_be_read_is_refused(shell, line, says):
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ConfigError) as caught:
         shell.options(line)
     assert says in str(caught.value)
 

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from IPython.core.error import UsageError
 
 from agent_nb import Agent, tool
 from agent_nb.core.errors import ConfigError
@@ -51,7 +50,7 @@ def test_options_that_a_model_object_cannot_take_are_refused():
 
 @pytest.mark.parametrize("cell", ["", "  \n\t\n"])
 async def test_an_empty_cell_is_refused(shell, cell):
-    with pytest.raises(UsageError, match="Write the prompt below the %%agent line"):
+    with pytest.raises(ConfigError, match="Write the prompt below the %%agent line"):
         await plan(shell, cell=cell)
 
 
@@ -77,7 +76,7 @@ async def test_an_untouched_exercise_is_refused(shell, stub):
         "c.ClearSolutions.text_stub = 'Deine Antwort\\n... steht hier'\nraise SystemExit('it is not run')\n"
     )
     shell.session.home = course / "autograded" / "ann" / "week3"
-    with pytest.raises(UsageError, match="placeholder of an exercise and no prompt, so nothing was sent"):
+    with pytest.raises(ConfigError, match="placeholder of an exercise and no prompt, so nothing was sent"):
         await plan(shell, cell=stub)
 
 
@@ -112,7 +111,7 @@ async def test_a_prompt_beside_a_stub_is_sent(shell, config):
 )
 async def test_what_is_missing_or_impossible_is_refused_before_sending(shell, line, says):
     shell.names.update(number=3, hero=quick_run())
-    with pytest.raises((ConfigError, UsageError)) as caught:
+    with pytest.raises(ConfigError) as caught:
         (await plan(shell, line)).start()
     assert says in str(caught.value)
 
@@ -120,7 +119,7 @@ async def test_what_is_missing_or_impossible_is_refused_before_sending(shell, li
 async def test_a_saved_run_is_offered_but_not_loaded(shell):
     shell.run(f"%%agent hero {DEMO} --pace 0\nA form")
     del shell.names["hero"]
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ConfigError) as caught:
         await plan(shell, DEMO + "x --from hero")
     call = str(caught.value).split("`")[3]
     assert call == "%agent load hero"
@@ -147,7 +146,7 @@ async def test_continuing_from_an_earlier_moment(shell):
         ("hero.pick(7)", "no variant 7"),
         ("hero.at(x)", "`hero.at(x)` is not defined"),
     ]:
-        with pytest.raises((UsageError, ConfigError), match=re.escape(says)):
+        with pytest.raises(ConfigError, match=re.escape(says)):
             await plan(shell, DEMO + f"x --from {line}")
 
 
@@ -187,7 +186,7 @@ async def test_rules_for_tools_are_read_from_the_line(shell):
             "`approve` names 'create_fil', which matches no tool of this agent. Its tools: create_file,",
         ),
     ]:
-        with pytest.raises((UsageError, ConfigError), match=re.escape(says)):
+        with pytest.raises(ConfigError, match=re.escape(says)):
             await plan(shell, DEMO + f"--approve {wrong}")
 
 
@@ -259,7 +258,7 @@ async def test_a_run_in_the_background_can_be_continued_when_it_has_ended(shell)
     handle = Agent(ScriptedProvider([[stall()]])).start("go")
     shell.names["hero"] = handle
     try:
-        with pytest.raises(UsageError, match=r"`hero` is still running. `await hero` waits for it."):
+        with pytest.raises(ConfigError, match=r"`hero` is still running. `await hero` waits for it."):
             await plan(shell, f"x --from hero {DEMO}")
     finally:
         handle.stop()

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from IPython.core.error import UsageError
 
 from agent_nb._base.secrets import MASK, own_values
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.magic.fix import read_fix
 from agent_nb.notebook.notebook_tools.cell_references import figures_of, read_references
@@ -93,7 +93,7 @@ async def test_secrets_are_masked(page, secret):
 @pytest.mark.parametrize("name", ["gone", "3", "twice"])
 async def test_a_cell_that_is_not_there_is_an_error(page, name):
     page.cells += [code("twice", "1"), code("twice", "2"), code("3", "3")]
-    with pytest.raises(UsageError, match=f"no cell with the id `{name}`: it was deleted, is in another"):
+    with pytest.raises(ConfigError, match=f"no cell with the id `{name}`: it was deleted, is in another"):
         await read(page, f"{{{{cell:{name}}}}}")
 
 

@@ -5,12 +5,12 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from IPython.core.error import UsageError
 from matplotlib.figure import Figure
 from PIL import Image as Picture
 
 from agent_nb import Agent
 from agent_nb._base.secrets import MASK
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expand
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.pages.page_check import console_of
@@ -64,7 +64,7 @@ def test_a_name_can_be_of_any_script(name):
     ],
 )
 def test_an_unreadable_reference_is_explained(path, says):
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ConfigError) as caught:
         lookup(path, {"town": {"name": "Lyon"}, "other": "name"})
     assert says in str(caught.value)
 
@@ -121,7 +121,7 @@ class Caller:
     ],
 )
 async def test_an_element_that_is_not_there_is_an_error(hero, reference, says):
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ConfigError) as caught:
         expand(f"{{{{{reference}}}}}", {"hero": hero, "other": Caller()})
     assert says in str(caught.value)
 
@@ -138,7 +138,7 @@ async def test_a_line_of_the_console_is_data_and_masked(hero, monkeypatch):
 
 
 async def test_a_line_that_is_not_in_the_console_is_an_error(hero):
-    with pytest.raises(UsageError, match="this kernel has no line 3 of what the page has logged"):
+    with pytest.raises(ConfigError, match="this kernel has no line 3 of what the page has logged"):
         expand("Fix {{hero.console[3]}}", {"hero": hero})
 
 
@@ -161,10 +161,10 @@ async def test_nothing_else_is_called(hero, reference):
 
 
 def test_only_a_prompt_explains_how_to_escape():
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ConfigError) as caught:
         expand("Use {{ x.y }}", {})
     assert str(caught.value).endswith(r"Define it first. For the braces themselves, write \{{ x.y }}.")
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ConfigError) as caught:
         lookup("x.y", {})
     assert "{" not in str(caught.value)
 
@@ -243,7 +243,7 @@ def test_a_long_value_is_cut_and_counted():
 
 
 def test_a_value_that_raises_is_named():
-    with pytest.raises(UsageError, match="`mood` cannot be described: ValueError: not now"):
+    with pytest.raises(ConfigError, match="`mood` cannot be described: ValueError: not now"):
         describe("mood", Sulking())
 
 
@@ -354,7 +354,7 @@ def test_secrets_in_a_run_are_masked():
 async def test_a_run_that_is_not_done_is_refused():
     handle = Agent(ScriptedProvider([[stall()]])).start("go")
     try:
-        with pytest.raises(UsageError, match=r"`hero` is still running. `await hero` waits for it."):
+        with pytest.raises(ConfigError, match=r"`hero` is still running. `await hero` waits for it."):
             expand("Like {{hero}}", {"hero": handle})
     finally:
         handle.stop()

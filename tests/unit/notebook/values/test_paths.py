@@ -17,9 +17,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from IPython.core.error import UsageError
 from pydantic import BaseModel, ConfigDict
 
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.kernel_tools.variables import describe_variable, one_line
 from agent_nb.notebook.values.describe_values import describe, describe_path, expand
 from tests.support.shells import start_shell
@@ -265,7 +265,7 @@ def test_what_stands_beside_a_secret_is_shown(path, shown):
 
 def test_the_error_of_a_property_does_not_quote_a_secret():
     assert SECRET not in describe_path("client.failing", {"client": Client()}).text
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(ConfigError) as caught:
         describe_path("login.nothing", {"login": Login()})
     assert SECRET not in str(caught.value)
 
@@ -299,6 +299,6 @@ def test_any_path_below_a_value_shows_no_secret(data):
             break
     try:
         text = describe_path(path, {"root": root}).text
-    except UsageError as error:
+    except ConfigError as error:
         text = str(error)
     assert SECRET not in text, path

@@ -7,8 +7,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from IPython.core.error import UsageError
 
+from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.values import describe_values, tables
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expand
 from agent_nb.notebook.values.kinds import kind_of
@@ -164,5 +164,5 @@ def test_whatever_is_in_a_table_its_text_is_short(column):
 
 def test_a_value_that_takes_too_long_is_given_up(monkeypatch):
     monkeypatch.setattr(describe_values, "SECONDS", 0.3)
-    with pytest.raises(UsageError, match=r"`mood` cannot be described: it takes longer than 0.3 seconds\."):
+    with pytest.raises(ConfigError, match=r"`mood` cannot be described: it takes longer than 0.3 seconds\."):
         expand("{{mood}}", {"mood": Endless()})
