@@ -113,7 +113,7 @@ class Capture:
         with self._lock:
             self._outputs.clear()
             self._tail.clear()
-            self._room, self._tail_length, self._characters = HEAD, 0, 0
+            self._room, self._tail_length, self._characters, self._left_out = HEAD, 0, 0, 0
 
     def bundles(self) -> tuple[MimeBundle, ...]:
         with self._lock:

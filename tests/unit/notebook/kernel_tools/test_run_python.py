@@ -85,6 +85,15 @@ def test_two_hundred_figures_are_bounded_and_the_rest_is_counted():
     assert len(live) == capturing.MAX_OUTPUTS
 
 
+def test_cleared_outputs_are_not_counted_as_omitted():
+    capture = Capture(lambda bundle: None)
+    for number in range(capturing.MAX_OUTPUTS + 1):
+        capture.display({"text/plain": f"<Figure {number}>"}, None, update=False)
+    capture.clear()
+    capture.write("done\n")
+    assert capture.bundles() == ({"text/plain": "done\n"},)
+
+
 def test_a_secret_is_masked_across_two_prints():
     live = []
     capture = Capture(live.append)
