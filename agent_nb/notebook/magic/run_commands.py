@@ -47,9 +47,9 @@ def list_runs(session: Session, arguments: str) -> Table:
 def page_command(session: Session, arguments: str) -> Table | str:
     """List the names that the page of a run is bound to; `--off` ends its connection."""
     words = arguments.split()
-    name = next((word for word in words if word != OFF), "run")
+    name = " ".join(word for word in words if word != OFF) or "run"
     run = session.namespace.get(name)
-    if not isinstance(run, Run) or len(words) > 2:
+    if not isinstance(run, Run):
         raise ConfigError(f"Name a run, such as `{session.command('page hero --off')}`.")
     stores = list(stores_of(run.id))
     if OFF in words:

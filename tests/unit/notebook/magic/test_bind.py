@@ -151,6 +151,7 @@ def test_a_command_lists_the_names_and_ends_the_connection(shell, server):
     assert "no longer connected" in shell.run("%agent page labeler --off").stdout
     assert store_of(shell.names["labeler"].id, 0).closed
     assert "filled by the page" in str(shell.run("%agent page labeler").displays)
+    assert "Name a run" in shell.run("%agent page labeler reviews").stderr
 
 
 async def test_an_agent_binds_values(shell, server):
