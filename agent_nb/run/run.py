@@ -18,6 +18,7 @@ from agent_nb.core.errors import ConfigError, RunFailedError
 from agent_nb.core.messages import Usage
 from agent_nb.pages.element_look import Element
 from agent_nb.pages.find_element import find_element
+from agent_nb.render import HTML, MARKDOWN, bundle
 from agent_nb.render.answers import Answers
 from agent_nb.run.cells import Cells, branch_names, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
@@ -134,14 +135,10 @@ class Run(RunRecord):
 
     def to_markdown(self) -> str:
         """The run as a Markdown document: how it ended, the transcript, the files, your notes."""
-        from agent_nb.render import MARKDOWN
-
         return MARKDOWN.render(self)
 
     def to_html(self) -> str:
         """The run as one self-contained HTML page with the transcript, the result and your notes."""
-        from agent_nb.render import HTML
-
         return HTML.render(self)
 
     def statement(self) -> str:
@@ -215,8 +212,6 @@ class Run(RunRecord):
         return f"<Run {self.name} {self.model} {self.reason}: {mask(files)}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        from agent_nb.render import bundle
-
         return bundle(self)
 
     def _repr_html_(self) -> str:

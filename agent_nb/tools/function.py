@@ -26,6 +26,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image, ToolSpec
 from agent_nb.files.contents import is_a
+from agent_nb.images.convert import to_image
 from agent_nb.tools.base import Approval, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import compile_schema, object_schema, types_only
 
@@ -106,8 +107,6 @@ def _is_image(value: Any) -> bool:
 
 
 def _image(value: Any) -> ToolOutput:
-    from agent_nb.images.convert import to_image
-
     try:
         image = to_image(value)
     except ConfigError as error:

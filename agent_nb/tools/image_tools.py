@@ -15,6 +15,8 @@ from agent_nb.core.errors import AgentError, ConfigError, ProviderError, ToolErr
 from agent_nb.core.events import MimeBundle
 from agent_nb.core.messages import Image
 from agent_nb.files import human_size, media_type, safe_path
+from agent_nb.images.convert import SMALL_COPY, data_of_url, fit_image, image_size, to_image
+from agent_nb.images.download import fetch_https, host_of
 from agent_nb.images.maker import ASPECTS, EDITS, INPUTS, Order, Studio
 from agent_nb.images.pillow import on_white, opened, saved
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
@@ -101,8 +103,6 @@ def find_image(source: str, context: ToolContext) -> Image:
 
 def checked(image: Image) -> Image:
     """Convert to an upright single frame in grey, RGB or RGBA; raises a ToolError if it cannot. Blocks."""
-    from agent_nb.images.convert import image_size, to_image
-
     try:
         width, height = image_size(image.data, image.name)
         if width * height > MAX_PIXELS:
@@ -114,8 +114,6 @@ def checked(image: Image) -> Image:
 
 
 def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
-    from agent_nb.images.convert import SMALL_COPY, fit_image, image_size
-
     image = checked(image)
     image = Image(_encode(image, media_type(path, b"")), media_type(path, b""), posixpath.basename(path))
     width, height = image_size(image.data, path)
@@ -285,8 +283,6 @@ async def _save(args: Json, context: ToolContext) -> ToolOutput:
 
 def _hosts(args: Json, context: ToolContext) -> Mapping[str, int]:
     """Count the images that a `save_assets` call fetches by host. Invalid URLs fail later."""
-    from agent_nb.images.download import host_of
-
     if context.studio is None or not context.studio.online:
         return {}
     counts: Counter[str] = Counter()
@@ -305,9 +301,6 @@ def _by_path(items: Sequence[Json]) -> dict[str, Json]:
 
 def _from_anywhere(source: str, context: ToolContext) -> Image:
     """Load an image from a file of the run, an input, a data: or an https: URL; never from disk. Blocks."""
-    from agent_nb.images.convert import data_of_url
-    from agent_nb.images.download import fetch_https
-
     scheme = source.partition(":")[0].lower()
     try:
         if scheme == "data":

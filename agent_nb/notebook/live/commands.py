@@ -24,6 +24,7 @@ from agent_nb.notebook.notebook_tools.open_notebook import open_notebook
 from agent_nb.notebook.notebook_tools.proposals import proposals
 from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.session import settings
+from agent_nb.notebook.verify import EQUAL, check_verifiable, outcome, verify
 from agent_nb.pages.page_check import ViewerUnavailableError
 from agent_nb.render import bundle
 from agent_nb.run.cells import Cells, numbered_code
@@ -280,16 +281,12 @@ class KeepCommand(PageCommand, command="keep"):
 class VerifyCommand(PageCommand, command="verify"):
     def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
         """Refuse at once what cannot be verified; the returned coroutine does the rest."""
-        from agent_nb.notebook.verify import check_verifiable
-
         result = run.finished_result(self.number)
         cells = result.to_cells()
         check_verifiable(result, cells)
         return self._verify(result, cells)
 
     async def _verify(self, run: Run, cells: Cells) -> Json:
-        from agent_nb.notebook.verify import EQUAL, outcome, verify
-
         shell = get_ipython()
         table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
         differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]

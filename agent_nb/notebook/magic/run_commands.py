@@ -17,6 +17,7 @@ from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import check_name, set_files, set_variables
 from agent_nb.notebook.page.pages import stores_of
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.verify import has_run_here, verify
 from agent_nb.render import FORMS
 from agent_nb.run import Run, load
 from agent_nb.run.cells import Cells
@@ -207,8 +208,6 @@ def cells_command(session: Session, arguments: str) -> Table | None:
 
 
 def _verify(session: Session, run: Run, cells: Cells) -> Table:
-    from agent_nb.notebook.verify import has_run_here, verify
-
     if cells.is_masked:
         raise ConfigError("Parts of the code are masked (•••), so it cannot be run.")
     if not has_run_here(run):
