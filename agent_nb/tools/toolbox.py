@@ -111,13 +111,11 @@ class Toolbox:
 
     def in_branch(self) -> "Toolbox":
         """Return a toolbox whose kernel tools work in the branch of the run."""
-        box = self.without(())
-        box._tools = {tool.name: _in_branch(tool) if tool.branches else tool for tool in self}
-        return box
+        return self._with(_in_branch(tool) if tool.branches else tool for tool in self)
 
     def without_values(self) -> "Toolbox":
         """Return a toolbox whose custom tools are described to the model only by names, types and docstrings."""
-        box = self.without(())
+        box = self._with(self)
         box._sends_types = True
         return box
 
