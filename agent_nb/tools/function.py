@@ -107,10 +107,7 @@ def _is_image(value: Any) -> bool:
 
 
 def _image(value: Any) -> ToolOutput:
-    try:
-        image = to_image(value)
-    except ConfigError as error:
-        raise ToolError(str(error)) from error
+    image = to_image(value)
     outputs = ({image.media_type: image.base64},)
     return ToolOutput(text=f"[{image.name or 'image'}]", images=(image,), outputs=outputs)
 

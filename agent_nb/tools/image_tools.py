@@ -102,15 +102,12 @@ def find_image(source: str, context: ToolContext) -> Image:
 
 
 def checked(image: Image) -> Image:
-    """Convert to an upright single frame in grey, RGB or RGBA; raises a ToolError if it cannot. Blocks."""
-    try:
-        width, height = image_size(image.data, image.name)
-        if width * height > MAX_PIXELS:
-            size = f"{width} x {height}, at most {MAX_PIXELS // 1_000_000} megapixels"
-            raise ConfigError(f"{image.name or 'The image'} has too many pixels ({size}).")
-        return to_image(image)
-    except ConfigError as error:
-        raise ToolError(str(error)) from None
+    """Convert to an upright single frame in grey, RGB or RGBA; raises a ConfigError if it cannot. Blocks."""
+    width, height = image_size(image.data, image.name)
+    if width * height > MAX_PIXELS:
+        size = f"{width} x {height}, at most {MAX_PIXELS // 1_000_000} megapixels"
+        raise ConfigError(f"{image.name or 'The image'} has too many pixels ({size}).")
+    return to_image(image)
 
 
 def as_file(image: Image, path: str, caption: str = "") -> ImageFile:
@@ -140,7 +137,7 @@ def _encode(image: Image, kind: str) -> bytes:
 
 
 async def retried(request: Callable[[], Awaitable[T]]) -> T:
-    """Retry a request to a maker or cutter on retryable errors. Every failure becomes a ToolError."""
+    """Retry a request to a maker or cutter on retryable errors."""
     try:
         async with asyncio.timeout(SECONDS):
             for wait in WAITS:
@@ -155,10 +152,6 @@ async def retried(request: Callable[[], Awaitable[T]]) -> T:
             return await request()
     except TimeoutError:
         raise ToolError(f"The image took longer than {SECONDS:g} seconds.", code="TIMEOUT") from None
-    except ToolError:
-        raise
-    except AgentError as error:
-        raise ToolError(str(error)) from None
 
 
 async def save_all(
@@ -302,15 +295,12 @@ def _by_path(items: Sequence[Json]) -> dict[str, Json]:
 def _from_anywhere(source: str, context: ToolContext) -> Image:
     """Load an image from a file of the run, an input, a data: or an https: URL; never from disk. Blocks."""
     scheme = source.partition(":")[0].lower()
-    try:
-        if scheme == "data":
-            return Image(data_of_url(source), name="the data: URL")
-        if scheme == "https":
-            if context.studio is None or not context.studio.online:
-                raise ToolError("This run is offline: nothing is fetched from the internet.")
-            return Image(fetch_https(source, hosts=context.hosts), name=source[:120])
-    except ConfigError as error:
-        raise ToolError(str(error)) from None
+    if scheme == "data":
+        return Image(data_of_url(source), name="the data: URL")
+    if scheme == "https":
+        if context.studio is None or not context.studio.online:
+            raise ToolError("This run is offline: nothing is fetched from the internet.")
+        return Image(fetch_https(source, hosts=context.hosts), name=source[:120])
     if "://" in source:
         raise ToolError(f"Images are fetched over https only, not {scheme}.")
     return find_image(source, context)

@@ -19,7 +19,7 @@ from agent_nb._base.secrets import mask, mask_values
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import in_thread, off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
+from agent_nb.core.errors import AgentError, BranchError, ConfigError, ToolError
 from agent_nb.core.events import Change, MimeBundle
 from agent_nb.core.messages import ToolCall, ToolSpec
 from agent_nb.files import Content, Files, Workspace
@@ -224,7 +224,7 @@ async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         return checked(tool.name, await invoke(tool, args, context))
     except (ToolError, BranchError):
         raise
-    except FileError as error:
+    except AgentError as error:  # its message is for users, and names the remedy
         raise ToolError(str(error)) from error
     except Exception as error:
         log.debug("tool %s failed", tool.name, exc_info=True)

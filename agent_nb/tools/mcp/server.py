@@ -241,11 +241,8 @@ class Server:
     async def start(self) -> None:
         """Start the server if it is not running; raises `AgentError` if it cannot start."""
         check_installed()
-        try:
-            connection = await on_thread(self._connected(restart=True))
-            await on_thread(connection.up_to_date())
-        except ToolError as error:
-            raise AgentError(error.message) from None
+        connection = await on_thread(self._connected(restart=True))
+        await on_thread(connection.up_to_date())
 
     async def stop(self) -> None:
         """End the server. Only `start` restarts it, so that a late call leaves no process behind."""
@@ -359,8 +356,8 @@ class Server:
         for tool in self._listed:
             self.accepted.setdefault(tool.name, tool.digest)
 
-    def _failure(self, action: str, why: str) -> ToolError:
-        return ToolError(safe_text(f"The MCP server `{self.name}` {action} {why}".strip()))
+    def _failure(self, action: str, why: str) -> AgentError:
+        return AgentError(safe_text(f"The MCP server `{self.name}` {action} {why}".strip()))
 
 
 class ServerTools(Toolbox):

@@ -10,7 +10,7 @@ import pandas
 import PIL.Image
 import pytest
 
-from agent_nb.core.errors import ToolError
+from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Image
 from agent_nb.tools import ToolOutput
 from agent_nb.tools.function import MAX_REPR, to_output
@@ -75,7 +75,7 @@ def test_figures_and_axes_become_images() -> None:
 
 
 def test_image_that_is_not_one() -> None:
-    with pytest.raises(ToolError, match="not an image"):
+    with pytest.raises(ConfigError, match="not an image"):
         to_output(Image(b"hello"))
 
 
