@@ -18,7 +18,7 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Thumbnail
 from agent_nb.core.messages import Attachment, Document, Image
 from agent_nb.images.download import MAX_BYTES, fetch_https
-from agent_nb.images.pillow import DAMAGE, on_white, require_pillow, saved
+from agent_nb.images.pillow import DAMAGE, PIL, on_white, saved
 
 MAX_EDGE = 4096
 MAX_PIXELS = 80_000_000
@@ -140,9 +140,6 @@ def _figure(obj: Any, figure_class: type) -> Any:
 
 
 def _from_array(array: Any, numpy: Any) -> Any:
-    require_pillow()
-    import PIL.Image
-
     squeezed = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
     is_flat, is_colour = squeezed.ndim == 2, squeezed.ndim == 3 and squeezed.shape[2] in (3, 4)
     if not (is_flat or is_colour) or not squeezed.size:
@@ -193,16 +190,13 @@ def _is_plain(pil_image: Any) -> bool:
 
 
 def _open(data: bytes, name: str) -> Any:
-    require_pillow()
-    import PIL.Image
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PIL.Image.DecompressionBombWarning)
             pil_image = PIL.Image.open(io.BytesIO(data), formats=_FORMATS)
     except PIL.Image.DecompressionBombError:
         raise ConfigError(f"{_label(name)} has too many pixels; scale it down first.") from None
-    except (PIL.UnidentifiedImageError, *DAMAGE):
+    except DAMAGE:
         raise ConfigError(
             f"{_label(name)} is not an image that can be read: give a PNG, JPEG, WebP or GIF."
         ) from None
@@ -224,12 +218,10 @@ def _load(pil_image: Any, name: str) -> None:
 
 
 def _upright(pil_image: Any, name: str) -> Any:
-    from PIL import ImageOps
-
     _load(pil_image, name)
     jpeg = pil_image.format == "JPEG"
     try:
-        upright: Any = ImageOps.exif_transpose(pil_image)
+        upright: Any = PIL.ImageOps.exif_transpose(pil_image)
     except DAMAGE:
         upright = pil_image.copy()
     if upright.mode.startswith("I") or upright.mode == "F":

@@ -11,7 +11,7 @@ from agent_nb.core.errors import ToolError
 from agent_nb.core.messages import Image
 from agent_nb.images.convert import to_image
 from agent_nb.images.maker import Charge, Cutting, ImageMaker, Order
-from agent_nb.images.pillow import opened, require_pillow, saved
+from agent_nb.images.pillow import PIL, opened, saved
 
 LIMITS = (
     "Cut out locally, by filling from the border: good on a plain background, not on scenes,"
@@ -76,17 +76,14 @@ def _with_rembg(image: Image) -> Image:
 
 def without_border(image: Image) -> Image:
     """The image as PNG, with the area connected to the border made transparent. Blocking."""
-    require_pillow()
-    from PIL import ImageChops, ImageFilter
-
     pixels = opened(image).convert("RGBA")
     alpha = pixels.getchannel("A")
     difference = _difference_from_background(pixels.convert("RGB"))
     # Transparent pixels are background, whatever their colour.
-    difference = ImageChops.multiply(difference, alpha.point(lambda value: 255 if value > 16 else 0))
+    difference = PIL.ImageChops.multiply(difference, alpha.point(lambda value: 255 if value > 16 else 0))
     tolerance = _tolerance(difference)
     background = difference.point(lambda value: 255 if value <= tolerance else 0)
-    subject = ImageChops.invert(_reached_from_border(background))
+    subject = PIL.ImageChops.invert(_reached_from_border(background))
     removed_share = 1 - subject.histogram()[255] / (pixels.width * pixels.height)
     if not _MIN_SHARE <= removed_share <= _MAX_SHARE:
         raise ToolError(
@@ -94,16 +91,13 @@ def without_border(image: Image) -> Image:
             f" {removed_share:.0%} of the image, so it was left as it is.",
             hint=_HINT,
         )
-    soft_mask = subject.filter(ImageFilter.GaussianBlur(0.6))
-    pixels.putalpha(ImageChops.darker(alpha, soft_mask))
+    soft_mask = subject.filter(PIL.ImageFilter.GaussianBlur(0.6))
+    pixels.putalpha(PIL.ImageChops.darker(alpha, soft_mask))
     return Image(saved(pixels, "PNG", optimize=True), "image/png", image.name)
 
 
 def _difference_from_background(pixels: Any) -> Any:
     """Difference of each pixel from an even gradient between the four corners, 0 to 255."""
-    import PIL.Image
-    from PIL import ImageChops, ImageFilter
-
     width, height = pixels.size
     patch = max(1, min(width, height) // 24)
     corners = PIL.Image.new("RGB", (2, 2))
@@ -113,15 +107,13 @@ def _difference_from_background(pixels: Any) -> Any:
             corners.putpixel((x, y), crop.resize((1, 1), PIL.Image.Resampling.BOX).getpixel((0, 0)))
     # The samples are centred on the corners, so the outer half of the enlarged image is cut off.
     gradient = corners.resize((width, height), PIL.Image.Resampling.BILINEAR, box=(0.5, 0.5, 1.5, 1.5))
-    smoothed = pixels.filter(ImageFilter.MedianFilter(3))
-    red, green, blue = ImageChops.difference(smoothed, gradient).split()
-    return ImageChops.lighter(ImageChops.lighter(red, green), blue)
+    smoothed = pixels.filter(PIL.ImageFilter.MedianFilter(3))
+    red, green, blue = PIL.ImageChops.difference(smoothed, gradient).split()
+    return PIL.ImageChops.lighter(PIL.ImageChops.lighter(red, green), blue)
 
 
 def _tolerance(difference: Any) -> int:
     """Allowed difference of a background pixel, from the variation of the border, clamped."""
-    import PIL.Image
-
     width, height = difference.size
     border = PIL.Image.new("1", (width, height), 1)
     border.paste(0, (1, 1, width - 1, height - 1))
@@ -138,15 +130,12 @@ def _tolerance(difference: Any) -> int:
 
 def _reached_from_border(mask: Any) -> Any:
     """The part of a mask connected to the border, searched in a small copy because the search is slow."""
-    import PIL.Image
-    from PIL import ImageChops, ImageDraw, ImageOps
-
     small = mask.copy()
     small.thumbnail((_SEARCH_EDGE, _SEARCH_EDGE), PIL.Image.Resampling.NEAREST)
-    framed = ImageOps.expand(small, 1, 255)
-    ImageDraw.floodfill(framed, (0, 0), 128)
-    reached = ImageOps.crop(framed, 1).point(lambda value: 255 if value == 128 else 0)
-    return ImageChops.darker(mask, reached.resize(mask.size, PIL.Image.Resampling.NEAREST))
+    framed = PIL.ImageOps.expand(small, 1, 255)
+    PIL.ImageDraw.floodfill(framed, (0, 0), 128)
+    reached = PIL.ImageOps.crop(framed, 1).point(lambda value: 255 if value == 128 else 0)
+    return PIL.ImageChops.darker(mask, reached.resize(mask.size, PIL.Image.Resampling.NEAREST))
 
 
 REMBG = LocalCutter("rembg", _with_rembg, "Cut out by rembg.")

@@ -13,15 +13,19 @@ DAMAGE = (OSError, ValueError, SyntaxError, EOFError, LookupError, struct.error)
 """Exceptions that Pillow raises for truncated or damaged files."""
 
 
-def require_pillow() -> None:
-    """Raise `InstallError` if Pillow is not installed."""
-    if importlib.util.find_spec("PIL") is None:
-        raise InstallError("Images need the `pillow` package: `%pip install pillow`.")
+class _Pillow:
+    """The modules of Pillow, each imported on first use; raises `InstallError` if Pillow is not installed."""
+
+    def __getattr__(self, module: str) -> Any:
+        if importlib.util.find_spec("PIL") is None:
+            raise InstallError("Images need the `pillow` package: `%pip install pillow`.")
+        return importlib.import_module(f"PIL.{module}")
+
+
+PIL = _Pillow()
 
 
 def opened(image: Image) -> Any:
-    import PIL.Image
-
     return PIL.Image.open(io.BytesIO(image.data))
 
 
@@ -32,8 +36,6 @@ def saved(pixels: Any, format_name: str, **settings: Any) -> bytes:
 
 
 def on_white(pixels: Any) -> Any:
-    import PIL.Image
-
     if pixels.mode != "RGBA":
         return pixels.convert("RGB")
     return PIL.Image.alpha_composite(PIL.Image.new("RGBA", pixels.size, "white"), pixels).convert("RGB")

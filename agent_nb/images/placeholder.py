@@ -11,7 +11,7 @@ from typing import Any
 from agent_nb._base.threads import off_loop
 from agent_nb.core.messages import Image
 from agent_nb.images.maker import Charge, Order
-from agent_nb.images.pillow import require_pillow, saved
+from agent_nb.images.pillow import PIL, saved
 
 LONG_EDGE = 960
 LABEL = "placeholder"
@@ -55,10 +55,6 @@ class Placeholder:
 
 def draw(prompt: str, aspect: str = "1:1", *, transparent: bool = False) -> Image:
     """Draw labelled hills, or a plain tile if transparent, in colours the prompt suggests. Blocking."""
-    require_pillow()
-    import PIL.Image
-    import PIL.ImageDraw
-
     size = size_of(aspect)
     chance = random.Random(hashlib.sha256(prompt.encode("utf-8", "replace")).digest())
     colours = palette(prompt)
@@ -119,8 +115,6 @@ def _scenery(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], ch
 
 
 def _label(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], prompt: str) -> None:
-    import PIL.ImageFont
-
     width, height = size
     unit = max(14, min(size) // 18)
     font = PIL.ImageFont.load_default(size=unit)

@@ -13,7 +13,7 @@ from itertools import accumulate
 from typing import Any
 
 from agent_nb.core.messages import Image
-from agent_nb.images.pillow import on_white, opened, saved, top_of
+from agent_nb.images.pillow import PIL, on_white, opened, saved, top_of
 
 WIDTHS = (16, 32, 64, 128)
 """Widths in pixels to which both images are scaled: layout, sections, headings, but not letters."""
@@ -33,10 +33,8 @@ _TALLEST = 4
 
 def closeness(target: Image, page: Image) -> float | None:
     """Return 0 to 100; None if the target is a single colour. Decodes images: call it off the loop."""
-    from PIL import ImageStat
-
     target_pixels, page_pixels = on_white(opened(target)), on_white(opened(page))
-    if ImageStat.Stat(_pair(target_pixels, page_pixels, WIDTHS[-1])[0].convert("L")).stddev[0] < _PLAIN:
+    if PIL.ImageStat.Stat(_pair(target_pixels, page_pixels, WIDTHS[-1])[0].convert("L")).stddev[0] < _PLAIN:
         return None
     structure = sum(_structure(target_pixels, page_pixels, width) for width in WIDTHS) / len(WIDTHS)
     alike = structure * _colour(target_pixels, page_pixels)
@@ -45,8 +43,6 @@ def closeness(target: Image, page: Image) -> float | None:
 
 def side_by_side(target: Image, page: Image) -> Image:
     """Combine the target on the left and the page on the right, at the same width."""
-    import PIL.Image
-
     halves = [
         top_of(on_white(opened(image)), *_SHOWN, resample=PIL.Image.Resampling.BOX)
         for image in (target, page)
@@ -58,8 +54,6 @@ def side_by_side(target: Image, page: Image) -> Image:
 
 
 def _scaled(image: Any, width: int, height: int) -> Any:
-    import PIL.Image
-
     paper = PIL.Image.new("RGB", (width, height), "white")
     paper.paste(top_of(image, width, height, resample=PIL.Image.Resampling.BOX))
     return paper
@@ -87,14 +81,10 @@ def _structure(target: Any, page: Any, width: int) -> float:
 
 
 def _product(left: Any, right: Any) -> Any:
-    from PIL import ImageMath
-
-    return ImageMath.lambda_eval(lambda values: values["a"] * values["b"], a=left, b=right)
+    return PIL.ImageMath.lambda_eval(lambda values: values["a"] * values["b"], a=left, b=right)
 
 
 def _block_means(image: Any) -> list[float]:
-    import PIL.Image
-
     size = image.width // _BLOCK, image.height // _BLOCK
     return list(array.array("f", image.resize(size, PIL.Image.Resampling.BOX).tobytes()))
 

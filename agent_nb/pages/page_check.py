@@ -19,7 +19,7 @@ from agent_nb._base.wire import Json, from_wire, to_wire
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.events import MimeBundle
 from agent_nb.core.messages import Image
-from agent_nb.images.pillow import DAMAGE, opened, require_pillow, saved, top_of
+from agent_nb.images.pillow import DAMAGE, PIL, opened, saved, top_of
 
 PHONE, DESKTOP = 390, 1280
 WIDTHS = (PHONE, DESKTOP)
@@ -341,9 +341,6 @@ def _screenshot(entry: Json) -> Screenshot | None:
 
 def decoded_png(png: Any, most_characters: int, most_pixels: int) -> Any:
     """Decode a base64 PNG to pixels; None if it is damaged or too large."""
-    require_pillow()
-    import PIL.Image
-
     if not isinstance(png, str) or len(png) > most_characters:
         return None
     try:
