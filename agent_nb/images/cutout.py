@@ -35,11 +35,7 @@ class MakerCutter:
     """Asks a maker of transparent images to redraw the image without its background."""
 
     def __init__(self, maker: ImageMaker) -> None:
-        self._maker = maker
-
-    @property
-    def name(self) -> str:
-        return self._maker.name
+        self._maker, self.name = maker, maker.name
 
     def price(self, image: Image) -> float | None:
         return self._maker.price(_order(image))

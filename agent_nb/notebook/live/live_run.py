@@ -214,6 +214,7 @@ class LiveRun:
 
     def __init__(self, stream: RunStream, handle: Handle | None = None, result: Run | None = None) -> None:
         self.stream, self.handle, self.result = stream, handle, result
+        self.id, self.key, self.name = stream.run_id, stream.meta.key, stream.meta.name
         self.window = ""
         """Secret id of the browser window that last showed the run; that window checks pages."""
         self.writer = ""
@@ -270,18 +271,6 @@ class LiveRun:
             applies=_applicable(run),
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
-
-    @property
-    def id(self) -> str:
-        return self.stream.run_id
-
-    @property
-    def key(self) -> str:
-        return self.stream.meta.key
-
-    @property
-    def name(self) -> str:
-        return self.stream.meta.name
 
     @property
     def done(self) -> bool:

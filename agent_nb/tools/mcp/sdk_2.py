@@ -40,15 +40,9 @@ _ANSWER = TypeAdapter[mcp_types.CallToolResult | mcp_types.InputRequiredResult](
 class Client:
     def __init__(self, client: mcp.Client) -> None:
         self._client = client
-
-    @property
-    def version(self) -> str:
+        self.version = client.protocol_version
         """The version of the protocol."""
-        return self._client.protocol_version
-
-    @property
-    def has_tools(self) -> bool:
-        return self._client.server_capabilities.tools is not None
+        self.has_tools = client.server_capabilities.tools is not None
 
     async def list_tools(self, cursor: str | None) -> tuple[list[mcp_types.Tool], str | None]:
         """One page of the server's tools, and the cursor of the next."""

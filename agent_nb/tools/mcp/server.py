@@ -177,7 +177,7 @@ class Server:
     """One server and its tools. `start` and tool calls may come from any event loop."""
 
     def __init__(self, config: ServerConfig) -> None:
-        self.config = config
+        self.config, self.name = config, config.name
         self.problem = ""
         """Why the server is not running, as a sentence; empty if it runs or was never started."""
         self.accepted: dict[str, str] = {}
@@ -191,10 +191,6 @@ class Server:
         """Whether a call timed out and none has succeeded since."""
         self._may_restart = True
         self._calls = 0
-
-    @property
-    def name(self) -> str:
-        return self.config.name
 
     @property
     def state(self) -> ServerState:
