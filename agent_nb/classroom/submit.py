@@ -18,6 +18,7 @@ from agent_nb._base.wire import Json
 from agent_nb.classroom.log import FILE, LogReading, read_log
 from agent_nb.core.errors import ConfigError, SavedRunError
 from agent_nb.files import human_size, zipped
+from agent_nb.files.notebook_cells import CellContent, read_notebook_cells
 from agent_nb.plugins import Notebook
 from agent_nb.render import to_page
 from agent_nb.render.summary import duration
@@ -41,30 +42,10 @@ _GRANULARITY = 0.05
 AGAIN = "Restart the kernel, run all cells and save."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CodeCell:
-    number: int
-    """Position among all cells of the notebook, from 1."""
-    source: str
-    count: int | None
-    failed: bool
-
-    @property
-    def is_check(self) -> bool:
-        head = takewhile(
-            lambda line: line.startswith(("%%", "#")) or not line.strip(), self.source.splitlines()
-        )
-        return any(map(_CHECK.match, head))
-
-    @property
-    def label(self) -> str:
-        line = printable_line(self.source.strip().partition("\n")[0])
-        return f"cell {self.number} (`{shortened(line, 40)}`)"
-
-
 @dataclass(frozen=True, slots=True)
 class NotebookReading:
-    cells: tuple[CodeCell, ...]
+    cells: tuple[CellContent, ...]
+    """The code cells, without those that submit the notebook."""
     submits: int
     """Number of cells that submit the notebook. They run after it was saved."""
     secrets: tuple[str, ...]
@@ -79,7 +60,7 @@ class NotebookReading:
             yield f"{_named(late)} ran before the cell above. {AGAIN}"
         elif ran and ran[-1][1] > len(ran) + self.submits:
             yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
-        if failed := [cell for cell in self.cells if cell.is_check and cell.failed]:
+        if failed := [cell for cell in self.cells if is_check(cell) and _has_failed(cell)]:
             yield f"The check of {_named(failed, capital=False)} failed."
 
 
@@ -93,8 +74,8 @@ def read_notebook(data: bytes) -> NotebookReading:
         secrets = tuple(place for place, value in places.items() if _holds_secret(value))
     except (ValueError, LookupError, TypeError, RecursionError):
         raise ConfigError("The notebook is damaged: it is not JSON with cells.") from None
-    numbered = [(number, cell) for number, cell in enumerate(cells, 1) if cell.get("cell_type") == "code"]
-    code = [code_cell for number, cell in numbered if (code_cell := _code_cell(number, cell)).source.strip()]
+    all_cells = read_notebook_cells(content["cells"], from_file=True)
+    code = [cell for cell in all_cells if cell.kind == "code" and cell.source.strip()]
     others = tuple(cell for cell in code if not _SUBMIT.search(cell.source))
     return NotebookReading(others, len(code) - len(others), secrets)
 
@@ -130,23 +111,23 @@ def _names_secret(value: Any, name: str = "") -> bool:
             return isinstance(value, str) and is_secret_name(name) and can_be_secret(value)
 
 
-def _code_cell(number: int, cell: Json) -> CodeCell:
-    source, count, outputs = cell.get("source"), cell.get("execution_count"), cell.get("outputs")
-    lines = source if isinstance(source, list) else [source]
-    is_number = isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**9
-    return CodeCell(
-        number=number,
-        source="".join(line for line in lines if isinstance(line, str)),
-        count=count if is_number else None,
-        failed=any(
-            isinstance(output, dict) and output.get("output_type") == "error"
-            for output in (outputs if isinstance(outputs, list) else ())
-        ),
-    )
+def is_check(cell: CellContent) -> bool:
+    lines = cell.source.splitlines()
+    head = takewhile(lambda line: line.startswith(("%%", "#")) or not line.strip(), lines)
+    return any(map(_CHECK.match, head))
 
 
-def _named(cells: list[CodeCell], *, capital: bool = True) -> str:
-    labels = [cell.label for cell in cells[:_MOST_NAMED]]
+def _has_failed(cell: CellContent) -> bool:
+    return any(output.get("output_type") == "error" for output in cell.outputs)
+
+
+def _label(cell: CellContent) -> str:
+    line = printable_line(cell.source.strip().partition("\n")[0])
+    return f"cell {cell.number} (`{shortened(line, 40)}`)"
+
+
+def _named(cells: list[CellContent], *, capital: bool = True) -> str:
+    labels = [_label(cell) for cell in cells[:_MOST_NAMED]]
     text = ", ".join(labels) + (f" and {len(cells) - _MOST_NAMED} more" if len(cells) > _MOST_NAMED else "")
     return text[0].upper() + text[1:] if capital else text
 

@@ -23,6 +23,7 @@ from agent_nb._base.text import plural
 from agent_nb.core.bound_pages import bound_pages
 from agent_nb.core.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
+from agent_nb.files.notebook_cells import text_of
 from agent_nb.pages.preview import (
     TooLargeError,
     assembled,
@@ -33,7 +34,7 @@ from agent_nb.pages.preview import (
 )
 from agent_nb.render.answers import shown_answers
 from agent_nb.render.finished_run import FinishedRun
-from agent_nb.render.outputs import IMAGES, image_data, plain_html, text_of
+from agent_nb.render.outputs import IMAGES, image_data, plain_html
 from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import (
     OFFERED,

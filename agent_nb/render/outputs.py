@@ -5,12 +5,13 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
-from typing import Any, Required, TypedDict
+from typing import Required, TypedDict
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import from_wire
 from agent_nb.core.events import MimeBundle
+from agent_nb.files.notebook_cells import text_of
 from agent_nb.pages.page_check import checks_in
 from agent_nb.pages.policy import PLAIN_TAGS
 from agent_nb.render.safe_markdown import rebuilt
@@ -75,11 +76,6 @@ def image_data(kind: str, content: str) -> str:
     if kind == SVG and content.lstrip().startswith("<"):
         return base64.b64encode(safe_text(content).encode("utf-8", "replace")).decode()
     return "".join(content.split()) if _BASE64.fullmatch(content) else ""
-
-
-def text_of(content: Any) -> str:
-    """Join text that a notebook stores as a list of lines."""
-    return "".join(map(str, content)) if isinstance(content, list | tuple) else str(content)
 
 
 def plain_html(markup: str) -> str | None:

@@ -1,90 +1,34 @@
-"""Cells of the notebook as the model sees them, from the open page or the saved file.
-
-Both are untrusted: any field may have any type or length, and every text is only text.
-"""
+"""Cells of the notebook as the model sees them."""
 
 import contextlib
 import itertools
-import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from agent_nb._base.text import fenced, printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image
-from agent_nb.files.cell_changes import CellType
+from agent_nb.files.notebook_cells import NUMBERS, CellContent, text_of
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.cells import COLOUR, mask_named, masked_beginning
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, Description, joined
-from agent_nb.render.outputs import text_of
 
 MOST_LISTED = 500
 MOST_TEXT = 40_000
 """Maximum characters of all cells that one call describes. The first cell is always described, with fewer outputs."""
 MOST_FIGURES = 10
 FIRST_LINE = 80
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_NUMBERS = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 _FIGURES = ("image/png", "image/jpeg")
 _TEXTS = ("text/markdown", "text/plain")
 _LANGUAGES = {"code": "python", "markdown": "markdown"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellContent:
-    number: int
-    """The cell's position in the notebook, from 1."""
-    id: str
-    """Empty unless valid, unique and not a number. A cell without an id can be read, but not changed."""
-    kind: CellType
-    source: str
-    count: int | None
-    """The execution count; None if it has not run."""
-    outputs: tuple[Json, ...]
-    omitted: int = 0
-    """How many more outputs it has, or with a text for which the page's answer had no room."""
-    is_cut: bool = False
-    """Whether the page has cut the source."""
-    is_edited: bool = False
-    """Whether it has been edited since it ran, as far as the page knows."""
-
-
-def read_notebook_cells(cells: Any) -> list[CellContent]:
-    """Read cells in the notebook format. Anything that is not a cell is skipped, but counted."""
-    rows = enumerate(cells if isinstance(cells, list) else [], 1)
-    contents = [_cell(number, row) for number, row in rows if isinstance(row, dict)]
-    uses = Counter(cell.id for cell in contents)
-    return [cell if uses[cell.id] == 1 else replace(cell, id="") for cell in contents]
-
-
-def _cell(position: int, row: Json) -> CellContent:
-    name, kind, outputs = row.get("id"), row.get("cell_type"), row.get("outputs")
-    is_id = isinstance(name, str) and _ID.fullmatch(name) and not _NUMBERS.fullmatch(name)
-    return CellContent(
-        number=_count(row.get("number")) or position,
-        id=str(name) if is_id else "",
-        kind=kind if kind in ("code", "markdown") else "raw",
-        source=text_of(row.get("source") or ""),
-        count=_count(row.get("execution_count")),
-        outputs=tuple(row for row in outputs if isinstance(row, dict)) if isinstance(outputs, list) else (),
-        omitted=_count(row.get("omitted")) or 0,
-        is_cut=row.get("cut") is True,
-        is_edited=row.get("edited") is True,
-    )
-
-
-def _count(value: Any) -> int | None:
-    return value if type(value) is int and 0 < value < 10**9 else None
 
 
 def find_cells(cells: Sequence[CellContent], names: Iterable[str]) -> list[CellContent]:
     """The cells with these ids, numbers or ranges of numbers, in the notebook's order; raises `ToolError`."""
     numbers: set[int] = set()
     for name in names:
-        match = _NUMBERS.fullmatch(name)
+        match = NUMBERS.fullmatch(name)
         first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
         named = [cell.number for cell in cells if cell.id == name or first <= cell.number <= last]
         if not named:

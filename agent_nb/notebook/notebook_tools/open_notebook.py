@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.notebook.notebook_tools.cells import CellContent, read_notebook_cells
+from agent_nb.files.notebook_cells import CellContent, read_notebook_cells
 
 ANSWER = 20.0
 """Seconds to wait for a page that has answered before."""

@@ -9,15 +9,13 @@ from typing import NamedTuple
 from agent_nb._base.atomic import read_file
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import parse_json
-from agent_nb.notebook.notebook_tools.cells import CellContent, read_notebook_cells
+from agent_nb.files.notebook_cells import CellContent, read_notebook_cells
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
 from agent_nb.notebook.session import Session
 
 MAX_BYTES = 100_000_000
 _SUFFIX = ".ipynb"
 _VS_CODE = "__vsc_ipynb_file__"
-_PAGE_FIELDS = dict.fromkeys(("number", "cut", "edited", "omitted"))
-"""Fields that only the page sets in a cell: in a file they are forged."""
 _JUPYTER = "JPY_SESSION_NAME"
 """Environment variable that Jupyter's server sets when it starts the kernel."""
 
@@ -65,9 +63,7 @@ def saved_cells(session: Session) -> CellsRead | None:
     time = written.strftime("%H:%M" if is_today else "%d %B %Y, %H:%M")
     if not isinstance(notebook, dict):
         return None
-    cells = notebook["cells"] if isinstance(notebook.get("cells"), list) else []
-    rows = [{**row, **_PAGE_FIELDS} if isinstance(row, dict) else row for row in cells]
-    return CellsRead(read_notebook_cells(rows), time)
+    return CellsRead(read_notebook_cells(notebook.get("cells"), from_file=True), time)
 
 
 def is_switched_off(path: Path | None) -> bool:

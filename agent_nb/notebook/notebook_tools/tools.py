@@ -13,8 +13,9 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolError
 from agent_nb.files.cell_changes import CellAction, CellChange
+from agent_nb.files.notebook_cells import CellContent
 from agent_nb.notebook.front_end import cell_id
-from agent_nb.notebook.notebook_tools.cells import CellContent, describe_cells, find_cells, outline
+from agent_nb.notebook.notebook_tools.cells import describe_cells, find_cells, outline
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
 from agent_nb.notebook.notebook_tools.proposals import proposals
 from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agent_nb.classroom.submit import AGAIN, read_notebook
+from agent_nb.classroom.submit import AGAIN, is_check, read_notebook
 from agent_nb.core.errors import ConfigError
 from tests.support.notebooks import notebook
 
@@ -53,7 +53,7 @@ def test_many_cells_are_not_all_named():
 
 
 @pytest.mark.parametrize(
-    ("source", "is_check"),
+    ("source", "expected"),
     [
         (CHECK, True),
         (f"# first\n%%time\n{CHECK}", True),
@@ -63,9 +63,9 @@ def test_many_cells_are_not_all_named():
         ("%%agent hero --checked\nx", False),
     ],
 )
-def test_check_cells(source, is_check):
+def test_check_cells(source, expected):
     (cell,) = read_notebook(notebook(source)).cells
-    assert cell.is_check is is_check
+    assert is_check(cell) is expected
 
 
 def test_keys_are_found_in_sources_and_outputs():

@@ -5,13 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_nb.files.notebook_cells import read_notebook_cells
 from agent_nb.notebook.notebook_tools import open_notebook as asking
-from agent_nb.notebook.notebook_tools.cells import (
-    MOST_FIGURES,
-    MOST_TEXT,
-    describe_cells,
-    read_notebook_cells,
-)
+from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES, MOST_TEXT, describe_cells
 from tests.unit.notebook.notebook_tools.conftest import code, figure
 
 
