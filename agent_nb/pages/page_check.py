@@ -198,11 +198,8 @@ def checks_in(outputs: Iterable[MimeBundle]) -> tuple[PageCheck, ...]:
     for place, bundle in enumerate(bundles):
         if CHECK_TYPE in bundle:
             data: Json = from_wire(Json, bundle[CHECK_TYPE])
-            after, screenshots = (
-                bundles[place + 1 :],
-                from_wire(tuple[Json, ...], data.get("screenshots", ())),
-            )
-            images = map(_image_in, chain(after, repeat({})))
+            screenshots = from_wire(tuple[Json, ...], data.get("screenshots", ()))
+            images = map(_image_in, chain(bundles[place + 1 :], repeat({})))
             shots = [
                 {**shot, "image": to_wire(image)} for shot, image in zip(screenshots, images, strict=False)
             ]
