@@ -68,6 +68,13 @@ def test_check_cells(source, expected):
     assert is_check(cell) is expected
 
 
+def test_a_cell_cannot_choose_its_number():
+    content = json.loads(notebook("a = 1", ("b = 2", None)))
+    content["cells"][1]["number"] = 1
+    (remark,) = read_notebook(json.dumps(content).encode()).remarks()
+    assert remark == "Cell 2 (`b = 2`) did not run."
+
+
 def test_keys_are_found_in_sources_and_outputs():
     content = json.loads(notebook("a = 1", f"key = '{KEY}'", "print(key)"))
     content["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [KEY]}]
