@@ -9,10 +9,23 @@ import threading
 
 import pytest
 
-from agent_nb.core.errors import ToolError
+from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.tools import Tool, ToolContext, tool
 from agent_nb.tools import toolbox as invoking
 from tests.support.tool_desk import Desk, run
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(ConfigError("Give a PNG."), "Give a PNG."), (ValueError("too long"), "ValueError: too long")],
+)
+async def test_the_model_reads_an_error_of_ours_as_it_is_worded(error: Exception, text: str) -> None:
+    def fails() -> None:
+        raise error
+
+    with pytest.raises(ToolError) as caught:
+        await run(fails)
+    assert str(caught.value) == text
 
 
 async def test_hanging_sync_tool_times_out() -> None:
@@ -174,7 +187,7 @@ async def test_refused_write_reaches_the_thread() -> None:
 def test_hanging_tool_does_not_hold_exit() -> None:
     program = """
 import asyncio, time
-from agent_nb.core.errors import ToolError
+from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.tools import ToolContext, Toolbox, tool
 
