@@ -50,19 +50,19 @@ def _cell(position: int, row: Json) -> CellContent:
     name, kind, outputs = row.get("id"), row.get("cell_type"), row.get("outputs")
     is_id = isinstance(name, str) and _ID.fullmatch(name) and not NUMBERS.fullmatch(name)
     return CellContent(
-        number=_count(row.get("number")) or position,
+        number=count_of(row.get("number")) or position,
         id=str(name) if is_id else "",
         kind=kind if kind in ("code", "markdown") else "raw",
         source=text_of(row.get("source") or ""),
-        count=_count(row.get("execution_count")),
+        count=count_of(row.get("execution_count")),
         outputs=tuple(row for row in outputs if isinstance(row, dict)) if isinstance(outputs, list) else (),
-        omitted=_count(row.get("omitted")) or 0,
+        omitted=count_of(row.get("omitted")) or 0,
         is_cut=row.get("cut") is True,
         is_edited=row.get("edited") is True,
     )
 
 
-def _count(value: Any) -> int | None:
+def count_of(value: Any) -> int | None:
     return value if type(value) is int and 0 < value < 10**9 else None
 
 

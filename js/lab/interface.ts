@@ -6,7 +6,7 @@ import type { StageView } from "../src/history.ts";
 import type { NotebookPanel } from "./jupyter.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
-export const VERSION = 7;
+export const VERSION = 8;
 /** Dispatched on the window to stop all active runs. */
 export const STOP_ALL = "agent_nb:stop";
 /** Dispatched on the window when a stage shows another run, is opened or is closed. */
@@ -73,17 +73,24 @@ export interface Stage {
 	setView(place: RunOutput, view: StageView): void;
 }
 
+export interface CellsRead {
+	/** In the notebook format. */
+	readonly cells: readonly object[];
+	/** How many more cells an outline would have. */
+	readonly left_out: number;
+}
+
 /** The cells of a notebook, which is named by its context. `press` is as in `Lab`. */
 export interface NotebookCells {
 	/**
-	 * Cells in the notebook format: those with these numbers or ids, or an outline of all. Null if the notebook is not open
-	 * here, or has no cell with the id `own`. `notebook_tools/open_notebook.py` describes the cells.
+	 * The cells with these numbers or ids, or an outline of all. Null if the notebook is not open here, or has no cell with
+	 * the id `own`. `notebook_tools/open_notebook.py` describes the cells.
 	 */
 	readCells(
 		notebook: object | null,
 		own: string,
 		only: readonly (number | string)[] | null,
-	): readonly object[] | null;
+	): CellsRead | null;
 	/** The source of a cell; null if there is none with that id. */
 	sourceNow(notebook: object | null, id: string): string | null;
 	/** Writes changes, each as one undo step; null for a cell that is locked or no longer as it was. */

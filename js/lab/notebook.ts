@@ -6,7 +6,7 @@ import type { Json } from "../src/events.ts";
 import { joined } from "../src/json.ts";
 import type { Actions } from "./below.ts";
 import { indexOf, isPress, isWritable, runCells } from "./cells.ts";
-import type { CellWrite, NotebookCells, Written } from "./interface.ts";
+import type { CellsRead, CellWrite, NotebookCells, Written } from "./interface.ts";
 import type { Cell, NotebookPanel, SharedNotebook, Tracker, Undoable } from "./jupyter.ts";
 
 /** Characters of a source, of a source in the outline, of one text output, and of one figure in base64. */
@@ -74,15 +74,19 @@ function read(
 	panel: NotebookPanel | undefined,
 	own: string,
 	only: readonly (number | string)[] | null,
-): Json[] | null {
+): CellsRead | null {
 	const cells = panel?.content.widgets ?? [];
 	if (indexOf(cells, own) < 0) return null;
 	const room = { left: MOST_BYTES };
-	if (!only) return cells.slice(0, MOST_CELLS).map((cell, index) => outlineOf(cell, index + 1, room));
-	return only.slice(0, MOST_CELLS).flatMap((name) => {
+	if (!only) {
+		const outline = cells.slice(0, MOST_CELLS).map((cell, index) => outlineOf(cell, index + 1, room));
+		return { cells: outline, left_out: cells.length - outline.length };
+	}
+	const read = only.slice(0, MOST_CELLS).flatMap((name) => {
 		const cell = typeof name === "string" ? cellOf(panel, name) : cells[name - 1];
 		return cell ? [wholeOf(cell, cells.indexOf(cell) + 1, room)] : [];
 	});
+	return { cells: read, left_out: 0 };
 }
 
 /** The room for the texts of an answer, in bytes. */

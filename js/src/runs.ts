@@ -411,8 +411,8 @@ export class Runs {
 			void this.#link.command("notebook", { request_id, error });
 			return;
 		}
-		const cells = lab.readCells(this.notebook, own, only);
-		if (cells) void this.#link.command("notebook", { request_id, cells });
+		const read = lab.readCells(this.notebook, own, only);
+		if (read) void this.#link.command("notebook", { request_id, ...read });
 	}
 
 	#route(run: RunEntry, message: Exclude<FromKernel, { kind: "answer" | "notebook" }>): void {

@@ -200,7 +200,7 @@ test("the kernel gets bounded cells, and only of the notebook that has the cell 
 	expect(lab.readCells(CONTEXT, "other", null)).toBeNull();
 	expect(lab.readCells({}, "c1", null)).toBeNull();
 	const outline = lab.readCells(CONTEXT, "c1", null)!;
-	expect(outline).toHaveLength(300);
+	expect([outline.cells.length, outline.left_out]).toEqual([300, 0]);
 	expect(JSON.stringify(outline).length).toBeLessThan(2_000_000);
 	const all = [...cells.keys()].map((index) => index + 1);
 	const text = JSON.stringify(lab.readCells(CONTEXT, "c1", [2, ...all])!);
@@ -210,10 +210,20 @@ test("the kernel gets bounded cells, and only of the notebook that has the cell 
 	expect(text).toContain('"image/png":""');
 });
 
+test("the kernel gets the number of cells that an outline leaves out", () => {
+	const cells = Array.from({ length: 5_003 }, (_, index) => cellOf(`c${index}`, [], "x"));
+	const outline = labOf(cells).readCells(CONTEXT, "c1", null)!;
+	expect([outline.cells.length, outline.left_out]).toEqual([5_000, 3]);
+	expect(labOf(cells).readCells(CONTEXT, "c1", [5_003])).toMatchObject({
+		cells: [{ id: "c5002" }],
+		left_out: 0,
+	});
+});
+
 test("the kernel gets the number of outputs that are missing from its answer, or have lost their text", () => {
 	const line = (text: string): object => ({ output_type: "stream", text });
 	const read = (outputs: object[]): { outputs: { text: string }[]; omitted: number } =>
-		labOf([cellOf("c0", outputs)]).readCells(CONTEXT, "c0", [1])![0] as never;
+		labOf([cellOf("c0", outputs)]).readCells(CONTEXT, "c0", [1])!.cells[0] as never;
 	expect(read([line("a"), line("")])).toMatchObject({ outputs: [line("a"), line("")], omitted: 0 });
 	const many = read(Array(50_000).fill(line("a")));
 	expect(many.outputs.length + many.omitted).toBe(50_000);

@@ -82,10 +82,11 @@ class NotebookCommand(PageCommand, command="notebook"):
 
     request_id: str
     cells: Any = None
+    left_out: Any = 0
     error: str = ""
 
     def deliver(self) -> Json:
-        open_notebook.receive(self.request_id, self.cells, self.error)
+        open_notebook.receive(self.request_id, self.cells, self.left_out, self.error)
         return {}
 
 

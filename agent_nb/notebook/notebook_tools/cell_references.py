@@ -35,7 +35,7 @@ async def read_references(
             f"`{first}` sends the cell and its output, and --data schema sends no values. Leave it out."
         )
     try:
-        cells, time = await open_or_saved_cells(session, cell_id(session.shell), ids)
+        cells, time, _ = await open_or_saved_cells(session, cell_id(session.shell), ids)
     except NotOpenError as error:
         raise ConfigError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
     named = {cell.id: cell for cell in cells if cell.id in ids}
@@ -55,10 +55,10 @@ async def figures_of(session: Session, target: PlainCell) -> Description:
     """The figures that an executed cell shows; empty if the notebook cannot be read or the cell has changed since."""
     own = cell_id(session.shell)
     try:
-        cells, time = await open_or_saved_cells(session, own)
+        cells, time, _ = await open_or_saved_cells(session, own)
         numbers = [cell.number for cell in cells if cell.count == target.number]
         if numbers and not time:
-            cells, time = await open_or_saved_cells(session, own, numbers)
+            cells, time, _ = await open_or_saved_cells(session, own, numbers)
     except NotOpenError:
         return Description("")
     for cell in cells:

@@ -4,12 +4,13 @@ import contextlib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from agent_nb._base.text import fenced, printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image
-from agent_nb.files.notebook_cells import NUMBERS, CellContent, text_of
+from agent_nb.files.notebook_cells import NUMBERS, CellContent, count_of, read_notebook_cells, text_of
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.cells import COLOUR, mask_named, masked_beginning
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, Description, joined
@@ -24,6 +25,28 @@ _TEXTS = ("text/markdown", "text/plain")
 _LANGUAGES = {"code": "python", "markdown": "markdown"}
 
 
+class CellsRead(NamedTuple):
+    cells: list[CellContent]
+    time: str = ""
+    """When the file was written: `14:03`, or with the date if that was not today; empty for the open notebook."""
+    left_out: int = 0
+    """How many more cells the open notebook has below these, which the page does not send."""
+
+    @property
+    def note(self) -> str:
+        """A line for the model if these are not the cells of the notebook as it is now."""
+        if self.time:
+            return f"The notebook as saved at {self.time}; later changes are not in it.\n"
+        if self.left_out:
+            return f"The notebook has {self.left_out:,} more cells below these, which cannot be listed.\n"
+        return ""
+
+
+def read_open_cells(cells: Any, left_out: Any) -> CellsRead:
+    """Read the cells that a page has sent, and how many it has left out."""
+    return CellsRead(read_notebook_cells(cells), left_out=count_of(left_out) or 0)
+
+
 def find_cells(cells: Sequence[CellContent], names: Iterable[str]) -> list[CellContent]:
     """The cells with these ids, numbers or ranges of numbers, in the notebook's order; raises `ToolError`."""
     numbers: set[int] = set()
@@ -34,7 +57,7 @@ def find_cells(cells: Sequence[CellContent], names: Iterable[str]) -> list[CellC
         if not named:
             raise ToolError(
                 f"There is no cell {shortened(name, 80)!r}.",
-                hint=f"The notebook has {len(cells)} cells; `list_cells` has their numbers and ids.",
+                hint=f"`list_cells` has {len(cells):,} cells, with their numbers and ids.",
             )
         numbers.update(named)
     return [cell for cell in cells if cell.number in numbers]

@@ -1,7 +1,7 @@
 """The open notebook: the kernel asks the page for its cells, and the page asks the JupyterLab extension.
 
-    cells = await open_notebook.cells(own)             # all, as an outline: first lines, kinds of output
-    cells = await open_notebook.cells(own, [3, "ab"])  # these numbers and ids, with their sources and outputs
+    read = await open_notebook.cells(own)             # all, as an outline: first lines, kinds of output
+    read = await open_notebook.cells(own, [3, "ab"])  # these numbers and ids, with their sources and outputs
 
 `own` is the id of the cell that runs (`front_end.cell_id`). `NotOpenError` says why there is no answer: no page, no
 extension, or another notebook. `saved_cells.py` is the fallback, and `cells.py` describes cells to the model.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.files.notebook_cells import CellContent, read_notebook_cells
+from agent_nb.notebook.notebook_tools.cells import CellsRead, read_open_cells
 
 ANSWER = 20.0
 """Seconds to wait for a page that has answered before."""
@@ -39,7 +39,7 @@ class OpenNotebook:
         self._waiting: dict[str, asyncio.Future[Any]] = {}
         self._has_answered = self._is_silent = False
 
-    async def cells(self, own: str, only: Sequence[int | str] | None = None) -> list[CellContent]:
+    async def cells(self, own: str, only: Sequence[int | str] | None = None) -> CellsRead:
         """The cells with these numbers or ids, or an outline of all; raises `NotOpenError`."""
         if self.send is None or not own:
             raise NotOpenError(NO_PAGE)
@@ -51,13 +51,13 @@ class OpenNotebook:
             for _ in range(times):
                 self.send(message)
                 if (await asyncio.wait([answer], timeout=interval))[0]:
-                    return read_notebook_cells(answer.result())
+                    return read_open_cells(*answer.result())
             self._is_silent = not self._has_answered
             raise NotOpenError(NO_PAGE)
         finally:
             del self._waiting[request_id]
 
-    def receive(self, request_id: str, cells: Any, error: str) -> None:
+    def receive(self, request_id: str, cells: Any, left_out: Any, error: str) -> None:
         """Take the answer of a window. Later ones are ignored."""
         self._has_answered = True
         answer = self._waiting.get(request_id)
@@ -66,7 +66,7 @@ class OpenNotebook:
         if error:
             answer.set_exception(NotOpenError(error[:200]))
         else:
-            answer.set_result(cells)
+            answer.set_result((cells, left_out))
 
 
 open_notebook = OpenNotebook()

@@ -4,12 +4,12 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import parse_json
-from agent_nb.files.notebook_cells import CellContent, read_notebook_cells
+from agent_nb.files.notebook_cells import read_notebook_cells
+from agent_nb.notebook.notebook_tools.cells import CellsRead
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
 from agent_nb.notebook.session import Session
 
@@ -20,18 +20,12 @@ _JUPYTER = "JPY_SESSION_NAME"
 """Environment variable that Jupyter's server sets when it starts the kernel."""
 
 
-class CellsRead(NamedTuple):
-    cells: list[CellContent]
-    time: str
-    """When the file was written: `14:03`, or with the date if that was not today; empty for the open notebook."""
-
-
 async def open_or_saved_cells(
     session: Session, own: str, only: Sequence[int | str] | None = None
 ) -> CellsRead:
     """Read these cells of the open notebook, or all of the saved file; raises `NotOpenError`."""
     try:
-        return CellsRead(await open_notebook.cells(own, only), "")
+        return await open_notebook.cells(own, only)
     except NotOpenError as error:
         if saved := await off_loop(saved_cells, session):
             return saved

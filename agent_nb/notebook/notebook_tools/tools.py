@@ -15,7 +15,7 @@ from agent_nb.core.errors import ToolError
 from agent_nb.files.cell_changes import CellAction, CellChange
 from agent_nb.files.notebook_cells import CellContent
 from agent_nb.notebook.front_end import cell_id
-from agent_nb.notebook.notebook_tools.cells import describe_cells, find_cells, outline
+from agent_nb.notebook.notebook_tools.cells import CellsRead, describe_cells, find_cells, outline
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError, open_notebook
 from agent_nb.notebook.notebook_tools.proposals import proposals
 from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
@@ -96,20 +96,21 @@ class _NotebookTools:
         """The changes of each variant, by the cell's id."""
 
     async def list_cells(self, args: Json, context: ToolContext) -> ToolOutput:
-        cells, note = await self._cells()
+        read = await self._cells()
+        cells = read.cells
         counts = Counter(cell.kind for cell in cells)
         text = await off_loop(lambda: outline(cells, self._own, own_values()))
         return ToolOutput(
-            text=f"{note}{text}",
+            text=f"{read.note}{text}",
             summary=", ".join(f"{count} {kind}" for kind, count in counts.items()) or "no cells",
             schema=tuple(f"[{cell.number}] {cell.kind}\n" for cell in cells) or ("no cells",),
         )
 
     async def read_cells(self, args: Json, context: ToolContext) -> ToolOutput:
         self._check_values()
-        cells, note = await self._cells()
-        chosen = find_cells(cells, args["cells"])
-        if not note:
+        read = await self._cells()
+        chosen = find_cells(read.cells, args["cells"])
+        if not read.time:
             # Only ids of the whole notebook are known to be unique.
             ids = {cell.number: cell.id for cell in chosen}
             whole = await self._open_cells([*ids])
@@ -117,7 +118,7 @@ class _NotebookTools:
         description = await off_loop(lambda: describe_cells(chosen, own_values()))
         images = to_output([*description.images]) if description.images else ToolOutput(text="")
         summary = f"{len(chosen)} cells" if len(chosen) != 1 else f"cell {chosen[0].number}"
-        return replace(images, text=f"{note}{description.text}", summary=summary)
+        return replace(images, text=f"{read.note}{description.text}", summary=summary)
 
     async def change_cell(self, args: Json, context: ToolContext) -> ToolOutput:
         change = self._offered[context.variant].get(args["cell"])
@@ -190,17 +191,16 @@ class _NotebookTools:
                 hint="`list_cells` gives numbers and kinds.",
             )
 
-    async def _cells(self) -> tuple[list[CellContent], str]:
-        """The cells of the open notebook, or of the saved one with a note for the model."""
+    async def _cells(self) -> CellsRead:
+        """The cells of the open notebook, or of the saved one."""
         try:
-            cells, time = await open_or_saved_cells(self._session, self._own)
+            return await open_or_saved_cells(self._session, self._own)
         except NotOpenError as error:
             raise ToolError(f"The notebook cannot be read: {error}.") from None
-        return cells, f"The notebook as saved at {time}; later changes are not in it.\n" if time else ""
 
     async def _open_cells(self, only: Sequence[int | str] | None = None) -> list[CellContent]:
         try:
-            return await open_notebook.cells(self._own, only)
+            return (await open_notebook.cells(self._own, only)).cells
         except NotOpenError as error:
             why = f"Changes of cells cannot be offered here: {error}."
             raise ToolError(why, hint="Show the new code in your answer instead.") from None

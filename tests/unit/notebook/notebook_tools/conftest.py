@@ -44,6 +44,7 @@ class OpenPage(Desk):
     def __init__(self, cells) -> None:
         super().__init__()
         self.cells = cells
+        self.left_out = 0
         self.hub.model.send = self._receive
         self.session = SimpleNamespace(
             shell=SimpleNamespace(
@@ -62,7 +63,7 @@ class OpenPage(Desk):
         rows = [{**cell, "number": number} for number, cell in enumerate(self.cells, 1)]
         only = message["only"]
         cells = [row for row in rows if row["number"] in only or row.get("id") in only] if only else rows
-        self.command("notebook", request_id=message["request_id"], cells=cells)
+        self.command("notebook", request_id=message["request_id"], cells=cells, left_out=self.left_out)
 
     async def run(self, *calls, schema_only=False, answer="Done.", failure=None):
         """A run that makes these calls of tools, one in a turn, as it is shown. It fixes the `failure`."""

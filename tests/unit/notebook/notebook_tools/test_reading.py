@@ -57,6 +57,17 @@ async def test_a_long_notebook_is_bounded_and_the_text_says_where(page):
     assert "[300] c299 code" in outline.text
 
 
+@pytest.mark.parametrize(
+    ("left_out", "said"), [(1_003, "1,003 more cells below"), (-1, ""), ("3", ""), (None, "")]
+)
+async def test_the_model_is_told_how_many_cells_the_page_has_left_out(page, left_out, said):
+    page.left_out = left_out
+    for call in (("list_cells", {}), ("read_cells", {"cells": ["1"]})):
+        shown = await page.run(call)
+        text = shown.result.tool_uses[0].result.text
+        assert ("more cells below" in text, said in text) == (bool(said), True)
+
+
 def test_a_cell_with_many_outputs_is_bounded_and_the_text_says_so():
     lines = [{"output_type": "stream", "text": "x" * 100}] * 20_000
     (cell,) = read_notebook_cells([code("loud", "print()", *lines)])
