@@ -21,6 +21,8 @@ export class ToolRow {
 	readonly call_id: string;
 	readonly name: string;
 	title: string;
+	/** Whether the arguments have changed the title, which then says what matters of them. */
+	titled = false;
 	status: ToolStatus = "writing";
 	/** The arguments as text while they arrive; empty for a call that writes a file. */
 	args_text = "";
@@ -83,7 +85,7 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 		case "tool_args_delta":
 			return { ...row, args_text: row.args_text + event.text };
 		case "tool_ready":
-			return { ...row, title: event.title, args: event.args };
+			return { ...row, title: event.title, titled: row.titled || event.title !== row.title, args: event.args };
 		case "approval_requested":
 			return { ...row, title: event.title, args: event.args, request: event, status: "asking" };
 		case "approval_resolved":

@@ -85,6 +85,24 @@ describe("what code did to names", () => {
 	});
 });
 
+test("a title that says what the arguments are is not followed by them", async () => {
+	const call = (call_id: string, before: string, title: string, args: object): Loose[] => [
+		tool(call_id, before),
+		{ type: "tool_ready", call_id, title, args },
+		done({ call_id }),
+	];
+	const insert = { after: "daa810e9-5a0f-4c5e-8f4e-0b0f5d1c3a77", source: "a = 1" };
+	await show();
+	const events = [
+		...call("c1", "insert cell", "insert cell below cell 3", insert),
+		...call("c2", "order", "order", { amount: 3 }),
+	];
+	kernel.batch(1, script(started, turn, ...events), { run_id: "r1" });
+	await soon();
+	const titles = [...shadow().querySelectorAll(".anb-row > .lab")].map((label) => label.textContent);
+	expect(titles).toEqual(["insert cell below cell 3", "order 3"]);
+});
+
 describe("a call that runs code", () => {
 	const code = "total = sum(\n    sales\n)";
 	const ready: Loose = { type: "tool_ready", call_id: "c1", title: "run Python", args: { code } };

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from agent_nb._base.constants import CHANGE_TYPE
 from agent_nb._base.secrets import MASK, own_values
-from agent_nb._base.text import fenced
+from agent_nb._base.text import fenced, shortened
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolError
@@ -44,26 +44,26 @@ def notebook_tools(session: Session, *, schema_only: bool = False) -> tuple[Tool
     """Tools for the notebook of the cell that runs now. With `schema_only`, sources and outputs are not read."""
     tools = _NotebookTools(session, schema_only)
     return (
-        _tool(
+        tools.tool(
             "list_cells",
             "List the cells of the user's notebook: number, id, kind, whether it has run, first line, and kinds of"
             f" output.{_READS}",
             {},
             tools.list_cells,
         ),
-        _tool(
+        tools.tool(
             "read_cells",
             f"Read cells of the user's notebook: source, text outputs, errors, and figures as images.{_READS}",
             {"cells": described("array", _CELLS, items={"type": "string"}, minItems=1)},
             tools.read_cells,
         ),
-        _tool(
+        tools.tool(
             "change_cell",
             f"Offer a change of a cell: replace exact text in its source.{_REVIEW}",
             {"cell": _CELL, "old": described("string", _OLD), "new": described("string", "The replacement.")},
             tools.change_cell,
         ),
-        _tool(
+        tools.tool(
             "insert_cell",
             f"Offer a new cell.{_REVIEW}",
             {
@@ -73,17 +73,8 @@ def notebook_tools(session: Session, *, schema_only: bool = False) -> tuple[Tool
             },
             tools.insert_cell,
         ),
-        _tool("delete_cell", f"Offer to delete a cell.{_REVIEW}", {"cell": _CELL}, tools.delete_cell),
+        tools.tool("delete_cell", f"Offer to delete a cell.{_REVIEW}", {"cell": _CELL}, tools.delete_cell),
     )
-
-
-def _tool(name: str, description: str, fields: Json, run: Callable[[Json, ToolContext], Any]) -> Tool:
-    def title(args: Json) -> str:
-        cells = args.get("cells") or [args.get("cell", "")]
-        return f"{name.replace('_', ' ')} {', '.join(cells)}".strip()
-
-    required = [field for field in fields if field not in _OPTIONAL]
-    return Tool(spec=tool_spec(name, description, fields, required), run=run, packaged=True, title=title)
 
 
 class _NotebookTools:
@@ -94,6 +85,37 @@ class _NotebookTools:
         self._own = cell_id(session.shell)
         self._offered: defaultdict[int, dict[str, CellChange]] = defaultdict(dict)
         """The changes of each variant, by the cell's id."""
+        self._numbers: dict[str, int] = {}
+        """The numbers of the cells by their ids, as they were read last."""
+
+    def tool(
+        self, name: str, description: str, fields: Json, run: Callable[[Json, ToolContext], Any]
+    ) -> Tool:
+        verb, _, noun = name.partition("_")
+
+        def title(args: Json) -> str:
+            return f"{verb} {self._title(args) or noun}"
+
+        required = [field for field in fields if field not in _OPTIONAL]
+        return Tool(spec=tool_spec(name, description, fields, required), run=run, packaged=True, title=title)
+
+    def _title(self, args: Json) -> str:
+        """What a call is about, as its proposal says it: `cell 3` or `Markdown cell below cell 3`."""
+        if "source" in args:
+            after = args.get("after") or self._own
+            kind = "Markdown cell" if args.get("kind") == "markdown" else "cell"
+            return f"{kind} {'at the top' if after == 'top' else f'below {self._name(after)}'}"
+        if "cells" in args:
+            numbers = [str(self._numbers.get(name) or shortened(name, 9)) for name in args["cells"]]
+            return f"cells {', '.join(numbers)}"
+        return self._name(args["cell"]) if "cell" in args else ""
+
+    def _name(self, cell: str) -> str:
+        """`cell 3`, or `the new cell below cell 3` for one that the run offers."""
+        changes = [offered[cell] for offered in self._offered.values() if cell in offered]
+        if changes and changes[0].action == "insert":
+            return f"the {changes[0].title[0].lower()}{changes[0].title[1:]}"
+        return f"cell {self._numbers.get(cell) or shortened(cell, 9)}"
 
     async def list_cells(self, args: Json, context: ToolContext) -> ToolOutput:
         read = await self._cells()
@@ -194,16 +216,23 @@ class _NotebookTools:
     async def _cells(self) -> CellsRead:
         """The cells of the open notebook, or of the saved one."""
         try:
-            return await open_or_saved_cells(self._session, self._own)
+            read = await open_or_saved_cells(self._session, self._own)
         except NotOpenError as error:
             raise ToolError(f"The notebook cannot be read: {error}.") from None
+        self._learn(read.cells)
+        return read
 
     async def _open_cells(self, only: Sequence[int | str] | None = None) -> list[CellContent]:
         try:
-            return (await open_notebook.cells(self._own, only)).cells
+            cells = (await open_notebook.cells(self._own, only)).cells
         except NotOpenError as error:
             why = f"Changes of cells cannot be offered here: {error}."
             raise ToolError(why, hint="Show the new code in your answer instead.") from None
+        self._learn(cells)
+        return cells
+
+    def _learn(self, cells: Sequence[CellContent]) -> None:
+        self._numbers.update({cell.id: cell.number for cell in cells if cell.id})
 
     async def _writable(self, name: str) -> CellContent:
         """The cell with that id as it is now, complete; raises `ToolError` if it must not be changed."""

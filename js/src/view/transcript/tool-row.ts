@@ -186,11 +186,11 @@ function titleOf(row: ToolRow): Node[] {
 const LONGEST_VALUES = 80;
 
 /** The values of the arguments: `order` was called with `3, tickets`. */
-function argumentsAfter({ title, args, change }: ToolRow): Node[] {
+function argumentsAfter({ title, titled, args, change }: ToolRow): Node[] {
 	const values = Object.values(args ?? {})
 		.filter((value) => typeof value !== "object")
 		.map((value) => readable(value));
-	if (change || values.length === 0 || values.some((value) => title.includes(value))) return [];
+	if (change || titled || values.length === 0 || values.some((value) => title.includes(value))) return [];
 	const text = values.join(", ").replace(/\s+/g, " ");
 	return [h("span", { class: "args" }, ` ${text.slice(0, LONGEST_VALUES)}`)];
 }

@@ -1,5 +1,7 @@
 """Changes that a run offers: nothing is written, the first decision counts, and every form of the run shows them."""
 
+import itertools
+import uuid
 from dataclasses import replace
 
 import pytest
@@ -11,14 +13,20 @@ from agent_nb.core.events import ToolFinished
 from agent_nb.demo.provider import DemoProvider
 from agent_nb.files.cell_changes import CellChange
 from agent_nb.notebook.failures import FailedCell
+from agent_nb.notebook.notebook_tools import tools
 from agent_nb.notebook.notebook_tools.proposals import Proposals
 from agent_nb.notebook.notebook_tools.tools import notebook_tools
+from agent_nb.render.transcript import ToolRow, transcript
 from agent_nb.run.run import Run
 from tests.unit.notebook.notebook_tools.conftest import OWN, code, outputs_of
 
 DIVIDE = ("change_cell", {"cell": "mean", "old": "/ rate", "new": "/ len(prices)"})
 TITLE = ("insert_cell", {"after": "top", "kind": "markdown", "source": "# Report"})
 DELETE = ("delete_cell", {"cell": "plot"})
+
+
+def titles_of(shown):
+    return [row.title for row in transcript(shown.result.events) if isinstance(row, ToolRow)]
 
 
 async def test_the_proposal_is_in_the_order_of_the_notebook(page):
@@ -30,6 +38,40 @@ async def test_the_proposal_is_in_the_order_of_the_notebook(page):
         ("Cell 4", "sum(prices) / rate", "sum(prices) / len(prices)"),
     ]
     assert page.cells[3]["source"] == "sum(prices) / rate"
+
+
+async def test_a_row_names_its_cell_as_the_proposal_does(page):
+    page.cells[0]["id"] = "daa810e9-5a0f-4c5e-8f4e-0b0f5d1c3a77"
+    long = page.cells[0]["id"]
+    shown = await page.run(
+        ("change_cell", {"cell": long, "old": "Sales", "new": "Sold"}),
+        ("list_cells", {}),
+        ("read_cells", {"cells": [long, "2-3"]}),
+        ("change_cell", {"cell": long, "old": "Sold", "new": "Sales of"}),
+        DELETE,
+        TITLE,
+        ("insert_cell", {"after": "load", "source": "a = 1"}),
+        ("insert_cell", {"source": "b = 1"}),
+    )
+    assert titles_of(shown) == [
+        "change cell daa810e9…",
+        "list cells",
+        "read cells 1, 2-3",
+        "change cell 1",
+        "delete cell 3",
+        "insert Markdown cell at the top",
+        "insert cell below cell 2",
+        "insert cell below cell 5",
+    ]
+
+
+async def test_a_row_names_a_new_cell_by_its_place(page, monkeypatch):
+    ids = itertools.count(1)
+    monkeypatch.setattr(tools, "uuid4", lambda: uuid.UUID(f"{next(ids):032x}"[::-1]))
+    insert = ("insert_cell", {"after": "load", "source": "a = 1"})
+    shown = await page.run(insert, ("change_cell", {"cell": "agent-20000000", "old": "1", "new": "2"}))
+    assert [change.after for change in shown.result.changes] == ["a = 2"]
+    assert titles_of(shown)[1] == "change the new code cell below cell 2"
 
 
 async def test_later_calls_revise_what_the_proposal_has(page):
