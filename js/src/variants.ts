@@ -1,6 +1,7 @@
 // Several answers to one prompt: their labels, and combined figures and phases.
 
 import type { Usage } from "./events.ts";
+import { sumOf } from "./format.ts";
 import type { VariantState } from "./state.ts";
 
 /** One variant, ready to draw. */
@@ -19,7 +20,6 @@ export interface Variant {
 /** The figures in the header, for one variant or all of them. */
 export interface Facts {
 	readonly model: string;
-	readonly demo: boolean;
 	/** The replayed cassette; empty for a run that called its model. */
 	readonly replayed: string;
 	readonly usage: Pick<Usage, "input" | "output">;
@@ -28,7 +28,7 @@ export interface Facts {
 	readonly now: number;
 }
 
-export function replaySource({ settings }: VariantState): string {
+function replaySource({ settings }: VariantState): string {
 	return String(settings.replayed ?? "");
 }
 
@@ -62,16 +62,14 @@ export function factsOfAll(variants: readonly Variant[]): Facts {
 	const states = variants.map(({ state }) => state);
 	const models = [...new Set(states.map((state) => state.model).filter(Boolean))];
 	const costs = states.flatMap((state) => (state.cost === null ? [] : [state.cost]));
-	const add = (values: number[]): number => values.reduce((sum, value) => sum + value, 0);
 	return {
 		model: models.length > 1 ? `${models.length} models` : (models[0] ?? ""),
-		demo: models.length > 0 && models.every((model) => model.startsWith("demo:")),
 		replayed: states.every(replaySource) ? replaySource(states[0]!) : "",
 		usage: {
-			input: add(states.map((state) => state.usage.input)),
-			output: add(states.map((state) => state.usage.output)),
+			input: sumOf(states, ({ usage }) => usage.input),
+			output: sumOf(states, ({ usage }) => usage.output),
 		},
-		cost: costs.length ? add(costs) : null,
+		cost: costs.length ? sumOf(costs, (cost) => cost) : null,
 		estimated: states.some((state) => state.estimated),
 		now: Math.max(0, ...variants.map((variant) => variant.now)),
 	};

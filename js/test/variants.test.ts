@@ -76,14 +76,12 @@ describe("all variants together", () => {
 		const none = play(script(on("ollama:llama"), spent(null)));
 		expect(factsOfAll(optionsOf(one, two, none))).toMatchObject({
 			model: "3 models",
-			demo: false,
 			usage: { input: 30, output: 15 },
 			cost: 0.75,
 			estimated: true,
 			now: 3,
 		});
 		expect(factsOfAll(optionsOf(none)).cost).toBeNull();
-		expect(factsOfAll(optionsOf(play(script(started)))).demo).toBe(true);
 	});
 });
 

@@ -4,7 +4,7 @@ import { h, icon, setAttribute, setChildren, setText, showText } from "../../dom
 import type { Json } from "../../events.ts";
 import { count, dollars, seconds } from "../../format.ts";
 import type { VariantState } from "../../state.ts";
-import { type Facts, factsOfAll, replaySource, shortModel, type Variant } from "../../variants.ts";
+import { type Facts, factsOfAll, shortModel, type Variant } from "../../variants.ts";
 import type { Context, Snapshot } from "../context.ts";
 
 export function createMeta(context: Context) {
@@ -23,7 +23,7 @@ export function createMeta(context: Context) {
 		element,
 		update(snapshot: Snapshot) {
 			const { state, variants } = snapshot;
-			const facts = factsNow(snapshot);
+			const facts = factsOfAll(variants);
 			model.update(facts, snapshot);
 			replayed.hidden = !facts.replayed;
 			setAttribute(replayed, "title", `Replayed from ${facts.replayed}; no model was called`);
@@ -32,17 +32,12 @@ export function createMeta(context: Context) {
 			elapsed.hidden = !context.run.busy && facts.now < 0.05;
 			tokens.update(facts);
 			cost.update(facts, budgetOf(variants));
+			cost.element.hidden ||= snapshot.run.meta.demo;
 			showText(share, shareText(snapshot));
 			turn.hidden = state.turn === 0 || variants.length > 1;
 			setText(turn, turnText(snapshot));
 		},
 	};
-}
-
-function factsNow({ run, state, now, variants }: Snapshot): Facts {
-	if (variants.length > 1) return factsOfAll(variants);
-	const { model, usage, cost, estimated } = state;
-	return { model, demo: run.meta.demo, replayed: replaySource(state), usage, cost, estimated, now };
 }
 
 function budgetOf([variant]: readonly Variant[]): number | null {
@@ -66,7 +61,8 @@ function createModel() {
 	const element = h("span", { class: "anb-badge model" });
 	return {
 		element,
-		update({ model, demo }: Facts, { run, variants }: Snapshot) {
+		update({ model }: Facts, { run, variants }: Snapshot) {
+			const { demo } = run.meta;
 			const full = model || run.meta.model;
 			const titles = new Set(variants.map(({ state }) => titleOf(state, full)));
 			setAttribute(element, "title", [...titles].join(", "));
@@ -112,7 +108,7 @@ function createCost() {
 	return {
 		element,
 		update(facts: Facts, budget: number | null) {
-			element.hidden = facts.demo || facts.cost === null || !hasUsage(facts);
+			element.hidden = facts.cost === null || !hasUsage(facts);
 			const when = facts.replayed ? " when recorded" : "";
 			setText(cost, about(facts, dollars(facts.cost ?? 0)) + when);
 			meter.hidden = budget === null;
