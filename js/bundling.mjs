@@ -1,6 +1,5 @@
 // How text gets into the bundle: `*.css` as a string, and `./x.ts?bundle` as the compiled, self-contained
 // script of that file (the code that runs inside the preview's frame). Used by esbuild and by vitest.
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import * as esbuild from "esbuild";
 
@@ -8,12 +7,12 @@ import * as esbuild from "esbuild";
 export const LEAN = {
 	entities: resolve(import.meta.dirname, "src/markdown/lean/entities.ts"),
 	"uc.micro": resolve(import.meta.dirname, "src/markdown/lean/characters.ts"),
-	mdurl: resolve(import.meta.dirname, "src/markdown/lean/addresses.ts"),
+	mdurl: resolve(import.meta.dirname, "src/markdown/lean/nothing.ts"),
 };
 
 /** Rules that the Markdown parser disables, and what is bundled instead of them. */
 const DISABLED = /\/rules_(?:block\/html_block|inline\/(?:html_inline|image|linkify))\.mjs$/;
-const NO_RULE = resolve(import.meta.dirname, "src/markdown/lean/no-rule.ts");
+const NO_RULE = resolve(import.meta.dirname, "src/markdown/lean/nothing.ts");
 
 const SUFFIX = "?bundle";
 
@@ -29,10 +28,14 @@ export async function scriptText(file) {
 	return result.outputFiles[0].text;
 }
 
-async function cssText(file) {
-	const source = await readFile(file, "utf8");
-	const result = await esbuild.transform(source, { loader: "css", minify: true });
-	return result.code;
+/** A style sheet with those that it imports, and the files of them all. */
+async function readCss(file) {
+	const options = { entryPoints: [file], bundle: true, minify: true, write: false, metafile: true };
+	const result = await esbuild.build(options);
+	return {
+		text: result.outputFiles[0].text,
+		files: Object.keys(result.metafile.inputs).map((path) => resolve(path)),
+	};
 }
 
 export const esbuildText = {
@@ -48,10 +51,10 @@ export const esbuildText = {
 			loader: "text",
 			watchFiles: [args.path],
 		}));
-		build.onLoad({ filter: /\.css$/ }, async (args) => ({
-			contents: await cssText(args.path),
-			loader: "text",
-		}));
+		build.onLoad({ filter: /\.css$/ }, async (args) => {
+			const { text, files } = await readCss(args.path);
+			return { contents: text, loader: "text", watchFiles: files };
+		});
 	},
 };
 
@@ -66,7 +69,8 @@ export const viteText = {
 	},
 	async load(id) {
 		if (id.startsWith("\0script:")) return `export default ${JSON.stringify(await scriptText(id.slice(8)))}`;
-		if (id.startsWith("\0css:")) return `export default ${JSON.stringify(await cssText(id.slice(5, -5)))}`;
+		if (id.startsWith("\0css:"))
+			return `export default ${JSON.stringify((await readCss(id.slice(5, -5))).text)}`;
 		return null;
 	},
 };

@@ -2,6 +2,7 @@
 // object on the window with `init` and `get`. If another version lacks an API, the notebook stays as it is.
 
 import styles from "../src/styles/lab.css";
+import { createSheet } from "../src/styles.ts";
 import { createLab } from "./cells.ts";
 import { addCommands } from "./commands.ts";
 import { addFixButtons } from "./fix.ts";
@@ -53,9 +54,7 @@ async function plugins(): Promise<object[]> {
 			addCommands(app, tracker, palette, { actions: NotebookActions, stages, runs });
 			addFixButtons(tracker, NotebookActions);
 			addLoadButtons(tracker, NotebookActions);
-			const sheet = new CSSStyleSheet();
-			sheet.replaceSync(styles);
-			document.adoptedStyleSheets.push(sheet);
+			document.adoptedStyleSheets.push(createSheet(styles));
 		},
 	};
 	const prose = {

@@ -5,7 +5,7 @@ import { h, icon } from "./dom.ts";
 import type { Answer, Batch, Refusal } from "./protocol.ts";
 import { Runs } from "./runs.ts";
 import own from "./styles/replay-file.css";
-import { adoptStyles } from "./styles.ts";
+import { adoptStyles, createSheet } from "./styles.ts";
 import { Choices } from "./ui.ts";
 import { openReplay } from "./view/replay/player.ts";
 import { createApp } from "./view/shell/app.ts";
@@ -51,9 +51,7 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw() {} });
 	const root = place.attachShadow({ mode: "open" });
 	adoptStyles(root);
-	const sheet = new CSSStyleSheet();
-	sheet.replaceSync(own);
-	root.adoptedStyleSheets.push(sheet);
+	root.adoptedStyleSheets.push(createSheet(own));
 	root.append(createApp(run, choices, signal));
 	// Space plays.
 	root.querySelector<HTMLElement>(".anb-scrubber .anb-range")?.focus({ preventScroll: true });

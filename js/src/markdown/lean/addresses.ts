@@ -1,3 +1,0 @@
-// Instead of the package `mdurl`, of which the parser's rules use nothing.
-
-export {};
