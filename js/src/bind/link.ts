@@ -36,7 +36,6 @@ interface Call {
 
 /** The connection of one page, for all frames of this window that show it. */
 export class PageLink {
-	readonly names: readonly BoundName[];
 	readonly #kinds: ReadonlyMap<string, BoundName["kind"]>;
 	readonly #send: (message: Record<string, unknown>) => void;
 	readonly #view = `${performance.timeOrigin}-${Math.random()}`;
@@ -58,8 +57,10 @@ export class PageLink {
 	/** Called when a function is called for the first time. */
 	onCalled: () => void = () => {};
 
-	constructor(names: readonly BoundName[], send: (message: Record<string, unknown>) => void) {
-		this.names = names;
+	constructor(
+		readonly names: readonly BoundName[],
+		send: (message: Record<string, unknown>) => void,
+	) {
 		this.#kinds = new Map(names.map(({ name, kind }) => [name, kind]));
 		this.#send = (message) => send({ ...message, view: this.#view });
 	}

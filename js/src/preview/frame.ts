@@ -20,6 +20,7 @@ import {
 	REPORTS,
 	type Scroll,
 } from "./messages.ts";
+import { wholeEnd } from "./resolve.ts";
 import { type Mode, SANDBOX, shellDocument } from "./shell.ts";
 
 const PIECE = 128 * 1024;
@@ -77,9 +78,10 @@ export class Frame {
 	readonly #handlers: Handlers;
 	scroll: Scroll = { x: 0, y: 0 };
 
-	readonly mode: Mode;
-	constructor(events: FrameEvents, mode: Mode = "closed") {
-		this.mode = mode;
+	constructor(
+		events: FrameEvents,
+		readonly mode: Mode = "closed",
+	) {
 		this.#events = events;
 		const srcdoc = shellDocument(this.#secret, mode);
 		const props = { title: "Preview", sandbox: SANDBOX, referrerpolicy: "no-referrer", srcdoc };
@@ -157,7 +159,7 @@ export class Frame {
 	#sendText(text: string): void {
 		let from = 0;
 		while (from < text.length) {
-			const to = wholeEnd(text, Math.min(from + PIECE, text.length));
+			const to = from + PIECE < text.length ? wholeEnd(text, from + PIECE) : text.length;
 			void this.ask("write", text.slice(from, to)).then(this.#onWritten);
 			from = to;
 		}
@@ -204,7 +206,7 @@ export class Frame {
 	}
 
 	#hear<K extends keyof FrameReports>(tell: K, data: unknown): void {
-		const report = REPORTS[tell](data);
+		const report = REPORTS[tell](data) as FrameReports[K] | null;
 		if (report !== null) this.#handlers[tell](report);
 	}
 
@@ -291,10 +293,4 @@ export class Frame {
 			ports.filter((port) => port instanceof MessagePort),
 		);
 	}
-}
-
-/** `end`, or one less where it would cut a surrogate pair. */
-function wholeEnd(text: string, end: number): number {
-	const unit = text.charCodeAt(end - 1);
-	return end < text.length && unit >= 0xd800 && unit < 0xdc00 ? end - 1 : end;
 }

@@ -28,25 +28,8 @@ export type FrameAnswer<K extends FrameRequest> = NonNullable<ReturnType<(typeof
 export type PageChange = { from: string; to: string };
 export type Scroll = { x: number; y: number };
 
-/** The frame's unsolicited reports, with their payloads. */
-export interface FrameReports {
-	/** The user has scrolled the page to a share of it, from 0 to 1. */
-	scrolled: number;
-	/** The wheel was turned over a page that was not clicked: by how much, and where the page would scroll to. */
-	wheel: { by: number; to: number };
-	/** `script` is the inline script that `entry.line` counts from. */
-	console: { entry: ConsoleEntry; script?: string };
-	leaving: true;
-	/** The user has pressed something in the page. */
-	pressed: true;
-	/** The user has pressed a key in the page. It does not justify the focus, which the page may have stolen. */
-	typed: true;
-	link: string;
-	/** The user has pressed Escape, and the page has not handled it. */
-	escaped: true;
-	/** The user has pressed Ctrl+S or Cmd+S. */
-	save: true;
-}
+/** The frame's unsolicited reports, with the payloads that `REPORTS` reads. */
+export type FrameReports = { [K in keyof typeof REPORTS]: NonNullable<ReturnType<(typeof REPORTS)[K]>> };
 
 export type ToFrame = { [K in FrameRequest]: { id: number; ask: K; given: FrameRequests[K] } }[FrameRequest];
 export type FromFrame =
@@ -96,19 +79,26 @@ export const ANSWERS = {
 } satisfies { [K in FrameRequest]: Reader<unknown> };
 
 /** Validators for the reports. */
-export const REPORTS: { [K in keyof FrameReports]: Reader<FrameReports[K]> } = {
+export const REPORTS = {
+	/** The user has scrolled the page to a share of it, from 0 to 1. */
 	scrolled: asNumber,
+	/** The wheel was turned over a page that was not clicked: by how much, and where the page would scroll to. */
 	wheel: readWheel,
 	console: readConsole,
 	leaving: asTrue,
+	/** The user has pressed something in the page. */
 	pressed: asTrue,
+	/** The user has pressed a key in the page. It does not justify the focus, which the page may have stolen. */
 	typed: asTrue,
-	link: (data) => (isShort(data) ? data : null),
+	link: (data: unknown) => (isShort(data) ? data : null),
+	/** The user has pressed Escape, and the page has not handled it. */
 	escaped: asTrue,
+	/** The user has pressed Ctrl+S or Cmd+S. */
 	save: asTrue,
-};
+} satisfies Record<string, Reader<unknown>>;
 
-function readConsole(data: unknown): FrameReports["console"] | null {
+/** `script` is the inline script that `entry.line` counts from. */
+function readConsole(data: unknown): { entry: ConsoleEntry; script?: string } | null {
 	const { entry, script } = (data ?? {}) as Record<string, unknown>;
 	const { level, text, line, file } = (entry ?? {}) as Record<string, unknown>;
 	const knownLevel = LEVELS.find((name) => name === level);
@@ -124,7 +114,7 @@ function readScroll(data: unknown): Scroll | null {
 	return isNumber(x) && isNumber(y) ? { x, y } : null;
 }
 
-function readWheel(data: unknown): FrameReports["wheel"] | null {
+function readWheel(data: unknown): { by: number; to: number } | null {
 	const { by, to } = (data ?? {}) as Record<string, unknown>;
 	return isNumber(by) && isNumber(to) ? { by, to } : null;
 }

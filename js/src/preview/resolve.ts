@@ -139,6 +139,11 @@ export function writable(pending: string): number {
 		if (start >= 0 && pending.indexOf(close, start) < 0 && pending.length - start < 4096)
 			end = Math.min(end, start);
 	}
-	const last = pending.charCodeAt(end - 1);
+	return wholeEnd(pending, end);
+}
+
+/** `end`, or one less where it would cut a surrogate pair. */
+export function wholeEnd(text: string, end: number): number {
+	const last = text.charCodeAt(end - 1);
 	return last >= 0xd800 && last < 0xdc00 ? end - 1 : end;
 }
