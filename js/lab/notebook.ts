@@ -2,6 +2,7 @@
 //
 // A notebook may come from someone else: its ids, metadata and outputs are only copied as text, and bounded.
 
+import { h } from "../src/dom.ts";
 import type { Json } from "../src/events.ts";
 import { joined } from "../src/json.ts";
 import type { Actions } from "./below.ts";
@@ -254,8 +255,6 @@ function tagged(tags: unknown): string[] {
 /** Marks the outputs of a changed cell, until it is run. */
 function markOlder({ node, model }: Cell): void {
 	if (!model.outputs?.length || node.querySelector(`.${OLDER}`)) return;
-	const line = document.createElement("div");
-	line.className = OLDER;
-	line.textContent = "Older output: the cell has been changed since it ran";
+	const line = h("div", { class: OLDER }, "Older output: the cell has been changed since it ran");
 	node.querySelector(".jp-Cell-outputWrapper, .jp-Cell-outputArea")?.before(line);
 }

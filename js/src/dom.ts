@@ -34,18 +34,21 @@ export function listen<K extends keyof HTMLElementEventMap>(
 	element.addEventListener(type, listener, { signal });
 }
 
-const SVG = "http://www.w3.org/2000/svg";
+export function svg<K extends keyof SVGElementTagNameMap>(
+	tag: K,
+	attributes: Record<string, string | number>,
+	...children: (Node | string)[]
+): SVGElementTagNameMap[K] {
+	const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+	for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+	element.append(...children);
+	return element;
+}
 
 export function icon(name: IconName, extra = ""): SVGSVGElement {
-	const svg = document.createElementNS(SVG, "svg");
-	svg.setAttribute("class", `i ${extra}`.trim());
-	svg.setAttribute("viewBox", "0 0 16 16");
-	svg.setAttribute("aria-hidden", "true");
-	const path = document.createElementNS(SVG, "path");
-	path.setAttribute("d", paths[name]);
-	if (name === "think") path.setAttribute("stroke-dasharray", "1.6 2.8");
-	svg.append(path);
-	return svg;
+	const dashes = name === "think" ? { "stroke-dasharray": "1.6 2.8" } : {};
+	const path = svg("path", { d: paths[name], ...dashes });
+	return svg("svg", { class: `i ${extra}`.trim(), viewBox: "0 0 16 16", "aria-hidden": "true" }, path);
 }
 
 /** Sets the text if it has changed; a no-op otherwise, to spare the browser a layout. */
@@ -107,37 +110,53 @@ export interface View<T> {
 	update(value: T): void;
 }
 
-/** A list that keeps one element per key and updates it with its newest value. */
-export class KeyedList<T> {
-	readonly #parent: HTMLElement;
-	readonly #key: (item: T) => string;
-	readonly #create: (item: T) => View<T>;
-	readonly #views = new Map<string, { view: View<T>; item: T }>();
+/** A view that is created when it is first needed. */
+export function createLazyView<T, V extends View<T>>(
+	isNeeded: (value: T) => boolean,
+	create: (value: T) => V,
+) {
+	const element = h("div", { hidden: true });
+	let view: V | null = null;
+	return {
+		element,
+		get view() {
+			return view;
+		},
+		update(value: T) {
+			if (!view && isNeeded(value)) {
+				view = create(value);
+				element.replaceWith(view.element);
+			}
+			view?.update(value);
+		},
+	};
+}
 
-	constructor(parent: HTMLElement, key: (item: T) => string, create: (item: T) => View<T>) {
-		this.#parent = parent;
-		this.#key = key;
-		this.#create = create;
-	}
-
-	update(items: readonly T[]): void {
-		const keys = new Set(items.map(this.#key));
-		for (const [key, { view }] of this.#views) {
+/** A list that keeps one element per key. The returned function updates each with its newest value. */
+export function createKeyedList<T>(
+	parent: HTMLElement,
+	keyOf: (item: T) => string,
+	create: (item: T) => View<T>,
+): (items: readonly T[]) => void {
+	const views = new Map<string, { view: View<T>; item: T }>();
+	return (items) => {
+		const keys = new Set(items.map(keyOf));
+		for (const [key, { view }] of views) {
 			if (keys.has(key)) continue;
 			view.element.remove();
-			this.#views.delete(key);
+			views.delete(key);
 		}
-		items.forEach((item, index) => {
-			const key = this.#key(item);
-			const entry = this.#views.get(key);
-			if (entry && entry.item === item) return;
-			const view = entry?.view ?? this.#create(item);
+		for (const [index, item] of items.entries()) {
+			const key = keyOf(item);
+			const entry = views.get(key);
+			if (entry?.item === item) continue;
+			const view = entry?.view ?? create(item);
 			view.update(item);
-			this.#views.set(key, { view, item });
-			const at = this.#parent.children[index] ?? null;
-			if (at !== view.element) this.#parent.insertBefore(view.element, at);
-		});
-	}
+			views.set(key, { view, item });
+			const at = parent.children[index] ?? null;
+			if (at !== view.element) parent.insertBefore(view.element, at);
+		}
+	};
 }
 
 /** Returns a function that schedules `draw` for the next frame, at most once per frame. */

@@ -3,12 +3,13 @@
 // printed. A page that was clicked is kept, with its state. During fast scrolling nothing is loaded, and pages in live
 // outputs are not drawn.
 
-import { toggle } from "./dom.ts";
+import { h } from "./dom.ts";
 import { guardFocus, hovers } from "./preview/focus.ts";
 import { LOSSES } from "./preview/messages.ts";
+import { createSight, type Sight } from "./view/shared/on-screen.ts";
 
 /** Pixels around the screen within which pages are loaded. */
-const NEAR = "500px";
+const NEAR = 500;
 /** Pixels per millisecond at which fast scrolling starts and ends. */
 const FAST = 1.5;
 const SLOW = 0.4;
@@ -21,7 +22,6 @@ const LONGEST = 5000;
 /** The frames' `visibility`, as a custom property because those are inherited into shadow roots. */
 const FRAMES = "--anb-frames";
 const STAGES = "[data-anb-run] .anb-stage";
-const SCROLLER = ".jp-WindowedPanel-outer";
 const POSTER = "height:100%;padding:24px;overflow:hidden;background:#fff;color:#6b6b6b";
 
 export function keepFarFramesOut(signal: AbortSignal): void {
@@ -56,22 +56,19 @@ export function guardSavedPages(signal: AbortSignal): void {
 }
 
 class Frames {
-	readonly #watched = new WeakSet<Element>();
 	/** The places of stages. */
-	readonly #near = new Set<Element>();
+	readonly #watched = new WeakSet<Element>();
+	readonly #near: Sight;
 	/** The frame that each poster replaces. */
 	readonly #frames = new WeakMap<Element, Element>();
 	readonly #used = new WeakSet<Element>();
 	readonly #hidden = new Set<HTMLElement>();
-	/** One per notebook: JupyterLab's panels clip the margin around a notebook, but not around its scroller. */
-	readonly #observers = new WeakMap<Element, IntersectionObserver>();
-	readonly #signal: AbortSignal;
 	isFast = false;
 	#fastAt = 0;
 	#tidying = 0;
 
 	constructor(signal: AbortSignal) {
-		this.#signal = signal;
+		this.#near = createSight(() => this.#onMoved(), signal, NEAR);
 		signal.addEventListener("abort", () => {
 			this.#onSlow();
 			clearTimeout(this.#tidying);
@@ -104,36 +101,23 @@ class Frames {
 		this.#tidying = 0;
 		if (this.isFast) return;
 		const all = stages();
-		for (const place of all.map(placeOf)) {
-			if (this.#watched.has(place)) continue;
+		const fresh = all.map(placeOf).filter((place) => !this.#watched.has(place));
+		for (const place of fresh) {
 			this.#watched.add(place);
-			this.#near.add(place);
-			this.#observe(place);
+			this.#near.watch(place);
 		}
+		// The first report about them tidies again.
+		if (fresh.length) return;
 		const far = all.filter((stage) => !this.#near.has(placeOf(stage)) && this.#isLoaded(stage));
 		const end = performance.now() + SLICE;
 		while (far.length && performance.now() < end) this.#takeOut(far.pop()!);
 		if (far.length) this.tidyLater(SLICE);
 	};
 
-	#observe(place: Element): void {
-		const root = place.closest(SCROLLER);
-		const key = root ?? document.body;
-		let observer = this.#observers.get(key);
-		if (!observer) {
-			const created = new IntersectionObserver(this.#onMoved, { root, rootMargin: NEAR });
-			this.#signal.addEventListener("abort", () => created.disconnect());
-			this.#observers.set(key, created);
-			observer = created;
-		}
-		observer.observe(place);
-	}
-
-	readonly #onMoved = (entries: IntersectionObserverEntry[]) => {
-		for (const { target, isIntersecting } of entries) toggle(this.#near, target, isIntersecting);
+	#onMoved(): void {
 		if (!this.isFast) this.#load();
 		this.tidyLater();
-	};
+	}
 
 	#isLoaded(stage: Element): boolean {
 		const frame = stage.querySelector("iframe");
@@ -143,9 +127,7 @@ class Frames {
 	#takeOut(stage: Element): void {
 		const frame = stage.querySelector("iframe");
 		if (!frame) return;
-		const poster = document.createElement("div");
-		poster.style.cssText = POSTER;
-		poster.textContent = textOf(frame.srcdoc);
+		const poster = h("div", { style: POSTER }, textOf(frame.srcdoc));
 		this.#frames.set(poster, frame);
 		frame.replaceWith(poster);
 	}

@@ -16,7 +16,7 @@ import { questionKey } from "./questions.ts";
 import type { RunEntry, Runs } from "./runs.ts";
 import { adoptStyles } from "./styles.ts";
 import { Choices, copyChoices, resetRun } from "./ui.ts";
-import { Sight } from "./view/shared/on-screen.ts";
+import { createSight, type Sight } from "./view/shared/on-screen.ts";
 import { createApp } from "./view/shell/app.ts";
 
 const KEY = "data-anb-run";
@@ -80,7 +80,7 @@ export class Host {
 		window.addEventListener(STAGED, () => this.#onStaged(), { signal });
 		this.#signal = signal;
 		const all = () => [...this.#mounts.values()].map(({ run }) => run);
-		this.#sight = new Sight(() => this.#tellSeen(...all()), signal);
+		this.#sight = createSight(() => this.#tellSeen(...all()), signal);
 		showTitles(document.documentElement);
 		for (const element of document.querySelectorAll(`[${KEY}]`)) this.#onOutput(element);
 		signal.addEventListener("abort", () => {

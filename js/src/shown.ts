@@ -56,9 +56,7 @@ function defaultFile(
 	const newest = state.newest ? state.files.get(state.newest) : undefined;
 	const pages = alive.filter((file) => isPage(file.path));
 	if (newest && pages.includes(newest) && newest.draft) return newest;
-	return (
-		pages.find((file) => file.path === "index.html") ?? pages[0] ?? alive.find((file) => wanted(file)) ?? null
-	);
+	return pages.find((file) => file.path === "index.html") ?? pages[0] ?? alive[0] ?? null;
 }
 
 function existsAt(file: FileState, moment: number | null): boolean {

@@ -85,7 +85,12 @@ export function toolRowAfter(row: ToolRow, event: ToolEvent): ToolRow {
 		case "tool_args_delta":
 			return { ...row, args_text: row.args_text + event.text };
 		case "tool_ready":
-			return { ...row, title: event.title, titled: row.titled || event.title !== row.title, args: event.args };
+			return {
+				...row,
+				title: event.title,
+				titled: row.titled || event.title !== row.title,
+				args: event.args,
+			};
 		case "approval_requested":
 			return { ...row, title: event.title, args: event.args, request: event, status: "asking" };
 		case "approval_resolved":

@@ -1,14 +1,14 @@
 // The notes on elements of the page, in the composer below the run.
 
 import type { ElementNote, ElementRef } from "../ask.ts";
-import { h, KeyedList, moveFocus, type View } from "../dom.ts";
+import { createKeyedList, h, moveFocus, type View } from "../dom.ts";
 import { type Context, openCode } from "../view/context.ts";
 import { createField, iconButton } from "../view/shared/buttons.ts";
 
 /** Draws the notes into a list; `field` takes the focus when one is removed. */
 export function createNotes(context: Context, element: HTMLElement, field: HTMLElement): () => void {
 	const { choices } = context;
-	const list = new KeyedList<ElementNote>(
+	const updateList = createKeyedList<ElementNote>(
 		element,
 		(note) => String(choices.ask.notes.indexOf(note)),
 		() => createNote(context, remove),
@@ -19,7 +19,7 @@ export function createNotes(context: Context, element: HTMLElement, field: HTMLE
 		context.redraw();
 	}
 	return () => {
-		list.update(choices.ask.notes);
+		updateList(choices.ask.notes);
 		if (choices.ask.focus !== "note") return;
 		moveFocus(element.querySelector<HTMLElement>("li:last-child textarea"));
 		choices.ask.focus = undefined;

@@ -10,7 +10,7 @@ import { momentAt, momentsOn, turnOf } from "../../moments.ts";
 import type { Tape } from "../../tape.ts";
 import { loadLayout, type Replay, saveLayout } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { iconButton } from "../shared/buttons.ts";
+import { iconButton, textButton } from "../shared/buttons.ts";
 import { Annotations } from "./annotations.ts";
 import { createPlayer, leaveReplay, onKey, type Player } from "./player.ts";
 
@@ -130,8 +130,7 @@ function createReadout() {
 
 function createRequestButton(context: Context) {
 	const { choices } = context;
-	const element = h("button", { class: "anb-btn sm" }, "Request");
-	listen(element, "click", context.signal, () => {
+	const element = textButton("Request", () => {
 		if (!choices.replay) return;
 		choices.replay.playing = false;
 		choices.request = turnOf(choices.replay);

@@ -4,24 +4,23 @@ import { h, moveFocus } from "../../dom.ts";
 import { highlight, type Token } from "../../highlight.ts";
 import { type ShownFile, shownFile } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
-import { createTree } from "./file-tree.ts";
+import { createBesideTree } from "./file-tree.ts";
 
 /** Maximum characters to highlight: highlighting blocks the page. */
 const MOST_COLOURED = 100_000;
 
 export function createCode(context: Context) {
 	const source = createSource();
-	const tree = createTree(context);
-	const ide = h("div", { class: "anb-ide" }, tree.element, source.element);
+	const tree = createBesideTree(context, source.element);
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "Nothing has been written yet."));
-	const element = h("div", { class: "anb-stage plain" }, ide, empty);
+	const element = h("div", { class: "anb-stage plain" }, tree.element, empty);
 
 	return {
 		element,
 		update({ state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
-			ide.classList.toggle("many", tree.update(state, shown?.file.path ?? ""));
-			ide.hidden = !shown;
+			tree.update(state, shown?.file.path);
+			tree.element.hidden = !shown;
 			empty.hidden = shown !== null;
 			if (shown) source.update(shown);
 			const { line } = context.choices;

@@ -5,6 +5,7 @@ import { type Child, h, icon, listen } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import type { ConsoleEntry, ConsoleLevel } from "../../preview/messages.ts";
 import { type Context, canRefer, followInFooter, openCode } from "../context.ts";
+import { textButton } from "../shared/buttons.ts";
 
 const MOST = 300;
 const REPORT_AFTER = 300;
@@ -76,17 +77,16 @@ function createPlace(context: Context, { file, line }: ConsoleEntry): HTMLElemen
 
 /** Requests a fix for an error. The cell refers to it by the kernel's number and does not contain its text. */
 function createFix(context: Context, entry: ConsoleEntry): HTMLElement {
-	const { choices, run, signal } = context;
-	const button = h("button", { class: "anb-btn sm fix" }, "Ask to fix");
-	listen(button, "click", signal, async () => {
+	const { choices, run } = context;
+	const ask = async (): Promise<void> => {
 		const reply = run.command("preview_report", { variant: choices.variant, entries: [entry] });
 		followInFooter(context, reply, "The kernel is busy and has not numbered this error yet.", () => {});
 		const [number] = ((await reply) as { numbers?: unknown[] }).numbers ?? [];
 		if (Number.isSafeInteger(number))
 			addToAsk(choices.ask, `Fix {{${run.state?.meta.name}.console[${number}]}}`);
 		context.redraw();
-	});
-	return button;
+	};
+	return textButton("Ask to fix", ask, "sm fix");
 }
 
 /** Sends entries to the kernel in batches, unless another view of the run does. */

@@ -4,22 +4,20 @@ import { h, setChildren } from "../../dom.ts";
 import { type ShownFile, shownFile } from "../../shown.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { createDiffTable, type DiffLine, diffOf, linesOfPatch } from "../shared/diff-table.ts";
-import { createTree } from "./file-tree.ts";
+import { createBesideTree } from "./file-tree.ts";
 
 export function createDiff(context: Context) {
 	const text = h("span");
 	const empty = h("div", { class: "anb-empty" }, text);
 	const holder = h("div", { class: "anb-fill" });
-	const tree = createTree(context);
-	const right = h("div", { class: "anb-fill" }, holder, empty);
-	const ide = h("div", { class: "anb-ide" }, tree.element, right);
-	const element = h("div", { class: "anb-stage plain" }, ide);
+	const tree = createBesideTree(context, h("div", { class: "anb-fill" }, holder, empty));
+	const element = h("div", { class: "anb-stage plain" }, tree.element);
 
 	return {
 		element,
 		update({ state }: Snapshot) {
 			const shown = shownFile(state, context.choices);
-			ide.classList.toggle("many", tree.update(state, shown?.file.path ?? ""));
+			tree.update(state, shown?.file.path);
 			const now = `${shown?.file.path} ${shown?.version?.number} ${shown?.live} ${shown?.cut}`;
 			setChildren(holder, now, () => {
 				const [lines, note] = changesOf(shown);

@@ -1,7 +1,7 @@
 // The list of files beside the code, by folder.
 
 import { download, downloadAll } from "../../actions.ts";
-import { h, icon, KeyedList, listen, setAttribute, setText, type View } from "../../dom.ts";
+import { createKeyedList, h, icon, listen, setAttribute, setText, type View } from "../../dom.ts";
 import { bytes, plural } from "../../format.ts";
 import { NOT_KEPT, presentFiles } from "../../shown.ts";
 import { type FileState, textOf, type VariantState } from "../../state.ts";
@@ -14,9 +14,10 @@ interface Line {
 	on: boolean;
 }
 
-export function createTree(context: Context) {
+/** The list, if there are several files, beside a panel that shows one of them. */
+export function createBesideTree(context: Context, panel: HTMLElement) {
 	const element = h("ul", { class: "anb-tree", role: "listbox", "aria-label": "Files" });
-	const rows = new KeyedList<Line>(
+	const updateRows = createKeyedList<Line>(
 		element,
 		({ path, folder }) => (folder ? `${path}/` : path),
 		({ path, folder }) => (folder ? createFolder(path) : createFile(path)),
@@ -41,15 +42,16 @@ export function createTree(context: Context) {
 		});
 	});
 
+	const beside = h("div", { class: "anb-ide" }, element, panel);
+
 	return {
-		element,
-		/** Shows the files if there are several, and returns whether there are. */
-		update(state: VariantState, selected: string): boolean {
+		element: beside,
+		update(state: VariantState, selected = "") {
 			const paths = presentFiles(state).map((file) => file.path);
 			element.hidden = paths.length < 2;
 			lines = element.hidden ? [] : toLines(paths, selected);
-			rows.update(lines);
-			return !element.hidden;
+			updateRows(lines);
+			beside.classList.toggle("many", !element.hidden);
 		},
 	};
 }
@@ -96,7 +98,7 @@ export function createFiles(context: Context) {
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "Nothing has been written yet."));
 	const footer = h("div", { class: "anb-allfiles" }, all);
 	const element = h("div", { class: "anb-stage plain scrolls" }, list, footer, empty);
-	const rows = new KeyedList<FileState>(
+	const updateRows = createKeyedList<FileState>(
 		list,
 		(file) => file.path,
 		(file) => createRow(context, file),
@@ -107,7 +109,7 @@ export function createFiles(context: Context) {
 		element,
 		update({ state }: Snapshot) {
 			const files = presentFiles(state);
-			rows.update(files);
+			updateRows(files);
 			all.hidden = files.length < 2;
 			empty.hidden = files.length > 0;
 		},

@@ -9,6 +9,7 @@ import { printable } from "../../printable.ts";
 import type { Standing } from "../../proposal.ts";
 import * as proposal from "../../proposal.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createDiffTable, diffOf } from "../shared/diff-table.ts";
 
@@ -44,7 +45,7 @@ export function createProposal(context: Context) {
 			];
 			setChildren(acts, labels.join(), () =>
 				labels.map((label) =>
-					button(label, (press) => {
+					textButton(label, (press) => {
 						if (label === "Undo") void proposal.undo(context, press);
 						else void proposal.accept(context, acceptable(), press, label === "Accept and run");
 					}),
@@ -63,13 +64,13 @@ function createCard(context: Context, change: CellChange, { decision, now, words
 	const why = proposal.whyNot(context);
 	const isOpen = why === "" && decision === "open";
 	if (isOpen && now === null)
-		acts.push(button("Accept", (press) => void proposal.accept(context, [change], press)));
-	if (isOpen) acts.push(button("Refuse", () => void proposal.refuse(context, change)));
+		acts.push(textButton("Accept", (press) => void proposal.accept(context, [change], press)));
+	if (isOpen) acts.push(textButton("Refuse", () => void proposal.refuse(context, change)));
 	const isLeft = isOpen ? now !== null : why === proposal.NO_EXTENSION;
 	if (isLeft && proposal.isCode(change))
 		acts.push(createInsertButton(context, isOpen ? "Insert below" : "Copy", change.after));
 	if (proposal.sourceNow(context, change) !== null)
-		acts.push(button("Show", () => void proposal.show(context, change)));
+		acts.push(textButton("Show", () => void proposal.show(context, change)));
 	const title = h("div", null, h("h4", null, label), h("span", { class: "sub" }, words));
 	const tables = [table(change.before, change.after)];
 	if (now !== null)
@@ -91,8 +92,4 @@ function table(before: string, after: string): HTMLElement {
 		({ text, sign }) => text !== "" || sign === " " || (before !== "" && after !== ""),
 	);
 	return createDiffTable(lines);
-}
-
-function button(label: string, onclick: (press: MouseEvent) => void): HTMLElement {
-	return h("button", { class: "anb-btn sm", onclick }, label);
 }

@@ -10,7 +10,7 @@ import { saveLayout, type Tab } from "../../ui.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton, rove } from "../shared/buttons.ts";
 import { createDevices } from "../shared/devices.ts";
-import { Sight } from "../shared/on-screen.ts";
+import { createSight } from "../shared/on-screen.ts";
 import { showAlone, showPane } from "../transcript/folded-transcript.ts";
 import { createCode } from "./code.ts";
 import { createConsole } from "./console.ts";
@@ -48,7 +48,7 @@ export function createResult(context: Context) {
 	const bar = h("div", { class: "anb-bar" }, tabs.element, h("span", { class: "sp" }), ...tools.elements);
 	const stage = h("div", { class: "anb-panels" }, ...Object.values(panels).map((panel) => panel.element));
 	const element = h("section", { class: "anb-right", "aria-label": "Result" }, bar, stage, versions.element);
-	const sight = new Sight(context.redraw, context.signal);
+	const sight = createSight(context.redraw, context.signal);
 	sight.watch(element);
 	for (const [tab, label] of TABS) {
 		panels[tab].element.setAttribute("role", "tabpanel");

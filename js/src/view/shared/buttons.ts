@@ -15,6 +15,14 @@ export function iconButton(
 	return button;
 }
 
+export function textButton(
+	label: string,
+	onclick: (press: MouseEvent) => void,
+	look = "sm",
+): HTMLButtonElement {
+	return h("button", { class: `anb-btn ${look}`, onclick }, label);
+}
+
 interface Radios<T> {
 	readonly label: string;
 	readonly className: string;

@@ -2,27 +2,22 @@
 
 import { toggle } from "../../dom.ts";
 
-/** Margin around the screen in pixels, so that a page is ready when the user scrolls to it. */
-const NEAR = { rootMargin: "300px", scrollMargin: "300px" };
+export type Sight = ReturnType<typeof createSight>;
 
-export class Sight {
-	readonly #seen = new Set<Element>();
-	readonly #observer: IntersectionObserver;
-
-	/** `changed` is called when an element enters or leaves the screen. */
-	constructor(changed: () => void, signal: AbortSignal) {
-		this.#observer = new IntersectionObserver((entries) => {
-			for (const { target, isIntersecting } of entries) toggle(this.#seen, target, isIntersecting);
-			changed();
-		}, NEAR);
-		signal.addEventListener("abort", () => this.#observer.disconnect());
-	}
-
-	watch(element: Element): void {
-		this.#observer.observe(element);
-	}
-
-	has(element: Element): boolean {
-		return this.#seen.has(element);
-	}
+/**
+ * `changed` is called when an element enters or leaves the screen, or the margin around it in pixels, which lets a page be
+ * ready when the user scrolls to it.
+ */
+export function createSight(changed: () => void, signal: AbortSignal, margin = 300) {
+	const seen = new Set<Element>();
+	const near = { rootMargin: `${margin}px`, scrollMargin: `${margin}px` };
+	const observer = new IntersectionObserver((entries) => {
+		for (const { target, isIntersecting } of entries) toggle(seen, target, isIntersecting);
+		changed();
+	}, near);
+	signal.addEventListener("abort", () => observer.disconnect());
+	return {
+		watch: (element: Element) => observer.observe(element),
+		has: (element: Element) => seen.has(element),
+	};
 }

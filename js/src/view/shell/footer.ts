@@ -2,9 +2,9 @@
 
 import { type CellSource, cellSource } from "../../cell-source.ts";
 import { copyText } from "../../clipboard.ts";
-import { h, listen, setAttribute, setChildren, withCode } from "../../dom.ts";
+import { h, setAttribute, setChildren, withCode } from "../../dom.ts";
 import { type Context, followInFooter, INTERRUPTED, type Snapshot, STOP_HINT } from "../context.ts";
-import { iconButton } from "../shared/buttons.ts";
+import { iconButton, textButton } from "../shared/buttons.ts";
 import { createCellButton } from "../shared/cell-button.ts";
 
 export function createFooter(context: Context) {
@@ -45,15 +45,14 @@ export function createFooter(context: Context) {
 /** Says that code runs without approval, with a button that revokes it. */
 function createRunningCode(context: Context) {
 	const line = h("span");
-	const button = h("button", { class: "anb-btn sm" }, "Ask again");
-	const element = h("span", { class: "anb-cell anb-code-runs", hidden: true }, line, button);
-	let variants: readonly number[] = [];
-	listen(button, "click", context.signal, () => {
+	const button = textButton("Ask again", () => {
 		for (const variant of variants) {
 			const reply = context.run.command("ask_again", { variant });
 			followInFooter(context, reply, STOP_HINT, () => {});
 		}
 	});
+	const element = h("span", { class: "anb-cell anb-code-runs", hidden: true }, line, button);
+	let variants: readonly number[] = [];
 	return {
 		element,
 		update({ run }: Snapshot) {

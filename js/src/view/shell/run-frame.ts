@@ -1,8 +1,7 @@
 // The frame of one run: header, variants, transcript and result, request, scrubber and footer.
 
-import { h, setAttribute, type View } from "../../dom.ts";
+import { createLazyView, h, setAttribute } from "../../dom.ts";
 import { LETTERS } from "../../keys.ts";
-import { questionsOf } from "../../questions.ts";
 import { type BodyView, type Context, INTERRUPTED, type Snapshot } from "../context.ts";
 import { keepReplay } from "../replay/player.ts";
 import { createScrubber } from "../replay/scrubber.ts";
@@ -31,15 +30,14 @@ export function createFrame(context: Context): BodyView {
 	const forgetNote = createForgetNote(context);
 	const findQuestion = createAnswerKey(context, element);
 	const tellStage = createStageLink(context, element, header.stop);
-	let remind: ReturnType<typeof createReminder> | null = null;
+	const remind = createReminder(context);
 
 	return {
 		element,
 		update(snapshot) {
 			forgetNote(snapshot);
 			findQuestion(snapshot);
-			if (questionsOf(snapshot.variants).length > 0) remind ??= createReminder(context);
-			remind?.(snapshot);
+			remind(snapshot);
 			keepReplay(context, snapshot);
 			drawFrame(context, element, snapshot);
 			const keepEnd = fitHeight(element, snapshot.variants.length === 1 && isFitted(context));
@@ -64,7 +62,7 @@ function createLazyParts(context: Context) {
 	const wasOpen = choices.replay !== null;
 	return {
 		variants: createLazyView(
-			(snapshot) => snapshot.variants.length > 1,
+			(snapshot: Snapshot) => snapshot.variants.length > 1,
 			() => createStrip(context),
 		),
 		answers: createLazyView(hasAnswers, createAnswers),
@@ -115,24 +113,5 @@ function createForgetNote({ run, choices }: Context): (snapshot: Snapshot) => vo
 		if (isOver && choices.note !== INTERRUPTED) choices.note = "";
 		busy = run.busy;
 		ready = snapshot.run.ready;
-	};
-}
-
-/** A part of the frame that is built on first use. */
-function createLazyView(
-	isNeeded: (snapshot: Snapshot) => boolean,
-	create: () => View<Snapshot>,
-): View<Snapshot> {
-	const element = h("div", { hidden: true });
-	let part: View<Snapshot> | null = null;
-	return {
-		element,
-		update(snapshot) {
-			if (!part && isNeeded(snapshot)) {
-				part = create();
-				element.replaceWith(part.element);
-			}
-			part?.update(snapshot);
-		},
 	};
 }

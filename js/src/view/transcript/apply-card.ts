@@ -3,6 +3,7 @@
 import { h, listen, moveFocus, setChildren, withCode } from "../../dom.ts";
 import { printable } from "../../printable.ts";
 import type { Context } from "../context.ts";
+import { textButton } from "../shared/buttons.ts";
 import { createArguments, showAllLabel } from "./arguments.ts";
 import { createGate, drawGated } from "./gate.ts";
 
@@ -68,7 +69,7 @@ function createDialog(context: Context, cancelled: () => void) {
 
 	async function apply(question: string): Promise<void> {
 		const reply = await run.command("apply", { variant, question });
-		if (reply.ok) return show(createOutcome(String(reply.text), createButton("Undo", undo, " sm")));
+		if (reply.ok) return show(createOutcome(String(reply.text), textButton("Undo", undo)));
 		context.notify(String(reply.error));
 		void ask();
 	}
@@ -104,11 +105,11 @@ interface Answers {
 
 function createCard(context: Context, { code, problem, question, applied }: Offer, answers: Answers) {
 	const call = h("div", { class: "in" }, ...createArguments({ code }, { code }, {}));
-	const apply = createButton(problem ? "Apply anyway" : "Apply", press, " primary");
-	const all = createButton(showAllLabel({ code }), showAll, " ghost");
-	const undo = createButton("Undo", () => send(answers.undo));
+	const apply = textButton(problem ? "Apply anyway" : "Apply", press, "primary");
+	const all = textButton(showAllLabel({ code }), showAll, "ghost");
+	const undo = textButton("Undo", () => send(answers.undo), "");
 	const warning = h("p", { class: "anb-note warn", hidden: !problem }, ...withCode(printable(problem)));
-	const buttons = [all, apply, ...(applied ? [undo] : []), createButton("Cancel", answers.cancel)];
+	const buttons = [all, apply, ...(applied ? [undo] : []), textButton("Cancel", answers.cancel, "")];
 	const acts = h("div", { class: "anb-acts ask" }, warning, ...buttons);
 	const head = h("header", null, h("div", null, h("h4", null, TITLE), h("p", { class: "sub" }, ABOUT)));
 	const attributes = { class: "anb-card ask", role: "group", "aria-label": TITLE, tabindex: -1 };
@@ -146,8 +147,4 @@ function createCard(context: Context, { code, problem, question, applied }: Offe
 			moveFocus(element);
 		},
 	};
-}
-
-function createButton(label: string, onclick: (press: MouseEvent) => void, look = ""): HTMLElement {
-	return h("button", { class: `anb-btn${look}`, onclick }, label);
 }

@@ -7,6 +7,7 @@ import { plural } from "../../format.ts";
 import { printable } from "../../printable.ts";
 import type { Row } from "../../state.ts";
 import { type Context, follow, STOP_HINT } from "../context.ts";
+import { textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 
 export const NAMES_TYPE = "application/vnd.agent-nb.names+json";
@@ -93,10 +94,8 @@ function createKeep(context: Context, apply: HTMLElement): HTMLElement {
 
 /** Runs the cells in a fresh kernel and reports the differences. */
 function createVerify(context: Context): HTMLElement[] {
-	const title = "Run the cells in a fresh kernel and compare";
-	const verify = h("button", { class: "anb-btn sm", title }, "Verify");
 	const badge = h("span", { class: "told", role: "status" });
-	listen(verify, "click", context.signal, async () => {
+	const verify = textButton("Verify", async () => {
 		verify.disabled = true;
 		setText(badge, "Running in a fresh kernel");
 		const reply = await context.run.command("verify", { variant: context.choices.variant });
@@ -104,6 +103,7 @@ function createVerify(context: Context): HTMLElement[] {
 		badge.classList.toggle("ok", reply.ok && reply.equal === true);
 		verify.disabled = false;
 	});
+	verify.title = "Run the cells in a fresh kernel and compare";
 	return [verify, badge];
 }
 

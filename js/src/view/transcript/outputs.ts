@@ -2,7 +2,7 @@
 
 import { plain_tags } from "../../../../agent_nb/pages/policy.json";
 import type { Report } from "../../check/messages.ts";
-import { h, icon, listen } from "../../dom.ts";
+import { h, icon } from "../../dom.ts";
 import type { MimeBundle } from "../../events.ts";
 import { joined } from "../../json.ts";
 import { guardFocus, hovers } from "../../preview/focus.ts";
@@ -12,6 +12,7 @@ import { around, outputPolicy } from "../../preview/shell.ts";
 import { isPlain } from "../../tool-call.ts";
 import type { Context } from "../context.ts";
 import { createLine } from "../result/console.ts";
+import { textButton } from "../shared/buttons.ts";
 import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
@@ -138,9 +139,8 @@ function createNote(text = INTERACTIVE_NOTE): HTMLElement {
 /** HTML with scripts, which run at the user's request: in a frame with an opaque origin, under a page's policy. */
 function createInteractive(context: Context, html: string): HTMLElement {
 	if (LOADS.test(html)) return createNote();
-	const button = h("button", { class: "anb-btn sm" }, "Show it");
-	const element = h("div", { class: "anb-names" }, "Interactive output, shown without network:", button);
-	listen(button, "click", context.signal, () => element.replaceWith(createFrame(context, html, true)));
+	const show = textButton("Show it", () => element.replaceWith(createFrame(context, html, true)));
+	const element = h("div", { class: "anb-names" }, "Interactive output, shown without network:", show);
 	return element;
 }
 

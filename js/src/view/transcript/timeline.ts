@@ -3,7 +3,7 @@
 import { addToAsk } from "../../ask.ts";
 import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
-import { h, icon, KeyedList, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
+import { createKeyedList, h, icon, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
 import type { PlanEntry, Thumbnail } from "../../events.ts";
 import { bytes, seconds, sumOf } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
@@ -18,7 +18,7 @@ import {
 	type VariantState,
 } from "../../state.ts";
 import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } from "../context.ts";
-import { iconButton } from "../shared/buttons.ts";
+import { iconButton, textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
 import { createNumbers } from "./answer-numbers.ts";
@@ -38,7 +38,7 @@ export function createTimeline(context: Context): BodyView {
 		h("div", { class: "anb-transcript" }, promptImages.element, log),
 	);
 	const ticking: Ticking = new Set();
-	const list = new KeyedList<Row | TurnMark | Edits>(
+	const updateList = createKeyedList<Row | TurnMark | Edits>(
 		log,
 		(row) => row.key,
 		(row) => createItem(context, row, ticking) as View<Row | TurnMark | Edits>,
@@ -57,7 +57,7 @@ export function createTimeline(context: Context): BodyView {
 			const items = context.choices.replay
 				? withTurns(snapshot.state)
 				: [...snapshot.state.rows, ...calledRows(context)];
-			list.update(foldEdits(items));
+			updateList(foldEdits(items));
 			const { busy, rows } = snapshot.state;
 			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
 			log.classList.toggle("ended", ended);
@@ -324,11 +324,10 @@ function createSuggestions(context: Context) {
 }
 
 function createSuggestion(context: Context, text: string): HTMLElement {
-	const onclick = (): void => {
+	return textButton(text, () => {
 		addToAsk(context.choices.ask, text);
 		context.redraw();
-	};
-	return h("button", { class: "anb-btn sm", onclick }, text);
+	});
 }
 
 function hasCreatedPage({ rows }: VariantState): boolean {
@@ -417,7 +416,7 @@ function createEdits(context: Context, ticking: Ticking): View<Edits> {
 	const log = h("ol", { class: "anb-log anb-edits" });
 	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), end);
 	const fold = createFold(context, summary, log);
-	const list = new KeyedList<ToolRow>(
+	const updateList = createKeyedList<ToolRow>(
 		log,
 		(row) => row.key,
 		(row) => createToolRow(context, row, ticking),
@@ -438,7 +437,7 @@ function createEdits(context: Context, ticking: Ticking): View<Edits> {
 					sumOf(rows, ({ change }) => change?.removed ?? 0),
 				),
 			);
-			list.update(rows);
+			updateList(rows);
 		},
 	};
 }

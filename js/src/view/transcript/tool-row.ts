@@ -2,9 +2,9 @@
 
 import { currentState } from "../../actions.ts";
 import {
+	createLazyView,
 	h,
 	icon,
-	listen,
 	setAttribute,
 	setChildren,
 	setText,
@@ -20,6 +20,7 @@ import { isQuestion } from "../../questions.ts";
 import { type ToolRow, type ToolStatus, textOf } from "../../state.ts";
 import { decisionText } from "../../tool-call.ts";
 import { type Context, follow, type Snapshot, STOP_HINT, type Ticking } from "../context.ts";
+import { textButton } from "../shared/buttons.ts";
 import { createFold } from "../shared/fold.ts";
 import { Approval } from "./approval.ts";
 import { coloured, createChange } from "./arguments.ts";
@@ -34,25 +35,26 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const drawDetail = createDetail(context, detail);
 	const fold = createFold(context, line.element, detail);
 	const node = createNode();
-	const question = createQuestion(context);
+	const question = createLazyView(isAsking, (row) => new Approval(context, row));
 	const props = { class: "anb-item", "data-call": first.call_id };
 	const element = h("li", props, node.element, fold.element, question.element);
 	let row = first;
 	let drawn = false;
+	const offer = (snapshot: Snapshot): void => question.view?.offer(snapshot);
 	const tick = ({ now }: Snapshot): void => line.setTime(seconds(Math.max(0, now - row.from)));
 
 	function drawRow(): void {
 		const look = {
 			live: isLive(row),
 			bad: row.status === "failed",
-			ask: row.status === "asking",
+			ask: isAsking(row),
 			step: runsCode(row),
 		};
 		for (const [name, on] of Object.entries(look)) element.classList.toggle(name, on);
 		node.update(row);
 		line.update(row);
 		toggle(ticking, tick, look.live);
-		toggle(ticking, question.offer, look.ask);
+		toggle(ticking, offer, look.ask);
 		drawn = true;
 	}
 
@@ -63,31 +65,16 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 			row = next;
 			if (drawn && onlyGrew(before, next)) line.setFacts(next);
 			else drawRow();
-			fold.element.hidden = row.status === "asking";
+			fold.element.hidden = isAsking(row);
 			question.update(row);
 			drawDetail(row);
-			fold.set(row.key, opensItself(row), row.status !== "asking" && !isLive(row));
+			fold.set(row.key, opensItself(row), !isAsking(row) && !isLive(row));
 		},
 	};
 }
 
-/** The approval card of a call, created with the first question. */
-function createQuestion(context: Context) {
-	const element = h("div", { hidden: true });
-	let card: Approval | null = null;
-	return {
-		element,
-		offer(snapshot: Snapshot) {
-			card?.offer(snapshot);
-		},
-		update(row: ToolRow) {
-			if (!card && row.status === "asking") {
-				card = new Approval(context, row);
-				element.replaceWith(card.element);
-			}
-			card?.update(row);
-		},
-	};
+function isAsking({ status }: ToolRow): boolean {
+	return status === "asking";
 }
 
 function isLive({ status }: ToolRow): boolean {
@@ -111,7 +98,7 @@ function createNode() {
 	return {
 		element,
 		update(row: ToolRow) {
-			const glyph = row.status === "asking" ? "pause" : glyphOf(row);
+			const glyph = isAsking(row) ? "pause" : glyphOf(row);
 			setChildren(element, glyph, () => [icon(glyph)]);
 		},
 	};
@@ -328,12 +315,11 @@ function argumentsOf(row: ToolRow): Node[] {
 
 /** The line below an output of a run that sends no values: the model has not seen it, with a button to share it. */
 function createHeldBack(context: Context, row: ToolRow): Node[] {
-	const { run, choices, signal, notify } = context;
+	const { run, choices, notify } = context;
 	if (currentState(context).settings.data !== "schema" || row.change || isQuestion(row)) return [];
 	const line = h("p", { class: "anb-cap" }, "Only you see this. The model got names, types and shapes.");
 	if (!run.busy || choices.replay) return [line];
-	const button = h("button", { class: "anb-btn sm" }, "Show the model");
-	listen(button, "click", signal, () => {
+	const button = textButton("Show the model", () => {
 		const reply = run.command("show_output", { variant: choices.variant, call_id: row.call_id });
 		follow(context, reply, STOP_HINT, (result) => {
 			button.disabled = result.done;

@@ -1,6 +1,6 @@
 // The answers of all variants in a table: values, models, last lines of code and agreement, and a strip plot of each number.
 
-import { h, setChildren, type View } from "../../dom.ts";
+import { h, setChildren, svg, type View } from "../../dom.ts";
 import { sameJson } from "../../json.ts";
 import { shortModel, type Variant } from "../../variants.ts";
 import type { Snapshot } from "../context.ts";
@@ -92,7 +92,7 @@ function plotOf(name: string, values: number[]): HTMLElement {
 	const size = { viewBox: `0 ${-top} ${WIDTH} ${top + 20}`, width: WIDTH, height: top + 20 };
 	const lines = [svg("path", { class: "half", d: half }), svg("path", { class: "axis", d: axis })];
 	const plot = svg("svg", { ...size, role: "img", "aria-label": note }, ...lines, ...dots, ...ends);
-	return h("figure", null, h("figcaption", null, note), plot as unknown as HTMLElement);
+	return h("figure", null, h("figcaption", null, note), plot);
 }
 
 /** A quantile between the two nearest values. */
@@ -104,15 +104,4 @@ function quantile(sorted: readonly number[], share: number): number {
 
 function brief(value: number): string {
 	return String(Number(value.toPrecision(4)));
-}
-
-function svg(
-	tag: string,
-	attributes: Record<string, string | number>,
-	...children: (Node | string)[]
-): Element {
-	const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-	for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-	element.append(...children);
-	return element;
 }

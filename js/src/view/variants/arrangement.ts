@@ -1,14 +1,14 @@
 // Shows one variant, or an arrangement of all of them. Hidden arrangements are not built.
 
 import { choicesFor } from "../../actions.ts";
-import { h, hasFocus, KeyedList, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
+import { createKeyedList, h, hasFocus, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
 import { hasResult } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { type Arrangement, resetVariant } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 import { type BodyView, type Context, openVariant, type Snapshot } from "../context.ts";
 import { createPreview } from "../result/preview.ts";
-import { Sight } from "../shared/on-screen.ts";
+import { createSight, type Sight } from "../shared/on-screen.ts";
 import { createSingle } from "./single-variant.ts";
 import {
 	createApplyPicked,
@@ -61,15 +61,15 @@ const VIEWS = { grid: createCell, side: createColumn };
 function createAll(context: Context, arrangement: Exclude<Arrangement, "one">): BodyView {
 	const tabindex = arrangement === "side" ? 0 : null;
 	const element = h("div", { class: `anb-${arrangement}`, tabindex });
-	const shared: Shared = { sight: new Sight(context.redraw, context.signal), pages: new Map() };
-	const list = new KeyedList<Drawn>(
+	const shared: Shared = { sight: createSight(context.redraw, context.signal), pages: new Map() };
+	const updateList = createKeyedList<Drawn>(
 		element,
 		({ variant }) => String(variant.number),
 		({ variant }) => VIEWS[arrangement](context, shared, variant.number),
 	);
 	function update(snapshot: Snapshot): void {
 		element.dataset.count = String(snapshot.variants.length);
-		list.update(snapshot.variants.map((variant) => ({ variant, snapshot })));
+		updateList(snapshot.variants.map((variant) => ({ variant, snapshot })));
 	}
 	return { element, update, tick: update };
 }

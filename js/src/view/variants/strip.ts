@@ -1,6 +1,6 @@
 // The strip above several variants: a tab for each, and the choice of how to arrange them.
 
-import { h, KeyedList, listen, setAttribute, setText, type View } from "../../dom.ts";
+import { createKeyedList, h, listen, setAttribute, setText, type View } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import { type Arrangement, saveLayout } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
@@ -60,7 +60,7 @@ export function createStrip(context: Context) {
 function createTabs(context: Context) {
 	const { choices } = context;
 	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants" });
-	const tabs = new KeyedList<TabItem>(
+	const updateTabs = createKeyedList<TabItem>(
 		element,
 		({ variant }) => String(variant.number),
 		() => createTab((number) => openVariant(context, number)),
@@ -79,7 +79,7 @@ function createTabs(context: Context) {
 		update(snapshot: Snapshot) {
 			const alone = choices.arrangement === "one";
 			numbers = snapshot.variants.map(({ number }) => number);
-			tabs.update(
+			updateTabs(
 				snapshot.variants.map((variant) => {
 					const stop = variant.number === choices.variant;
 					return { variant, snapshot, on: stop && alone, stop };
