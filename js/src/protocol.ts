@@ -65,7 +65,7 @@ export type Refusal = {
 	id: string;
 	ok: false;
 	error: string;
-	fields?: Record<string, string>;
+	fields?: Record<string, string> | undefined;
 };
 export type FromKernel =
 	| Batch

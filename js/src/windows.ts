@@ -1,5 +1,7 @@
 // Helpers about other windows and the kernel, for the widget and for `run.page`.
 
+import type { Signal } from "../lab/jupyter.ts";
+
 /** Whether a window belongs to the frame or to any frame nested in it: a page may create frames. */
 export function isInside(source: Window | null, frame: Window | null): boolean {
 	let at = source;
@@ -7,13 +9,8 @@ export function isInside(source: Window | null, frame: Window | null): boolean {
 	return at !== null;
 }
 
-type Slot = (sender: unknown, status?: string) => void;
-interface KernelSignal {
-	connect(slot: Slot): void;
-	disconnect(slot: Slot): void;
-}
 /** Set by JupyterLab's manager; other front ends may lack it. */
-export type Kernel = { statusChanged?: KernelSignal; disposed?: KernelSignal } | null | undefined;
+export type Kernel = { statusChanged?: Signal<string>; disposed?: Signal<undefined> } | null | undefined;
 
 /** The messages for lost runs, by kernel status. */
 const GONE: Record<string, string> = {
@@ -26,7 +23,7 @@ const GONE: Record<string, string> = {
 /** Calls a function when the kernel is gone. Returns a function that unsubscribes. */
 export function watchKernel(kernel: Kernel, onGone: (why: string) => void): () => void {
 	// When the notebook changes its kernel, the connection is disposed without a status.
-	const onKernel: Slot = (_sender, status) => {
+	const onKernel = (_: unknown, status?: string): void => {
 		const why = status ? GONE[status] : "the kernel was changed";
 		if (why) onGone(why);
 	};

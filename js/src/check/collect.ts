@@ -1,6 +1,6 @@
 // Collects console output, errors, and addresses that failed to load.
 
-import { decoded, describe } from "../preview/describe.ts";
+import { decoded, describe, hookConsole } from "../preview/describe.ts";
 import type { CheckInput, ConsoleLine, Report } from "./messages.ts";
 
 /** Maximum lines per level, and maximum addresses. */
@@ -20,7 +20,9 @@ export function collect(input: CheckInput, send: SendPart): void {
 	const lines = limited((line: ConsoleLine) => send({ console: [line] }));
 	const log = (level: ConsoleLine["level"], text: string, place: SourcePosition = {}): void =>
 		lines(level, { level, text: text.slice(0, LONGEST), ...place });
-	hookConsole(log);
+	hookConsole((level, text) => {
+		if (!text.toLowerCase().startsWith(LIBRARY)) log(LEVELS[level], text);
+	});
 	collectLoads(send);
 	window.addEventListener("error", ({ message, filename, lineno, colno }) => {
 		if (message) log("error", message, placeOf(input, filename, [lineno, colno]));
@@ -38,17 +40,6 @@ function limited<T>(pass: (entry: T) => void): (kind: string, entry: T) => void 
 		counts.set(kind, count);
 		if (count <= MOST) pass(entry);
 	};
-}
-
-function hookConsole(log: (level: ConsoleLine["level"], text: string) => void): void {
-	for (const [name, level] of Object.entries(LEVELS) as [keyof typeof LEVELS, ConsoleLine["level"]][]) {
-		const original = console[name];
-		console[name] = (...values: unknown[]) => {
-			const text = values.map(describe).join(" ");
-			if (!text.toLowerCase().startsWith(LIBRARY)) log(level, text);
-			original.apply(console, values);
-		};
-	}
 }
 
 function collectLoads(send: SendPart): void {

@@ -1,3 +1,5 @@
+import { type ConsoleLevel, LEVELS } from "./messages.ts";
+
 /** Formats a value that a page has logged or thrown. */
 export function describe(value: unknown): string {
 	if (typeof value === "string") return value;
@@ -7,6 +9,17 @@ export function describe(value: unknown): string {
 		return JSON.stringify(value) ?? String(value);
 	} catch {
 		return String(value);
+	}
+}
+
+/** Reports what the page writes to its console. */
+export function hookConsole(report: (level: ConsoleLevel, text: string) => void): void {
+	for (const level of LEVELS) {
+		const original = console[level].bind(console);
+		console[level] = (...values: unknown[]) => {
+			report(level, values.map(describe).join(" "));
+			original(...values);
+		};
 	}
 }
 

@@ -4,7 +4,7 @@
 import { Idiomorph } from "idiomorph";
 import { prepare } from "../../../agent_nb/pages/page.js";
 import { defineNotebook } from "../bind/notebook.ts";
-import { decoded, describe } from "./describe.ts";
+import { decoded, describe, hookConsole } from "./describe.ts";
 import { Fields, resetSelects } from "./fields.ts";
 import {
 	type ConsoleLevel,
@@ -14,7 +14,6 @@ import {
 	type FrameRequests,
 	type FromFrame,
 	type Hello,
-	LEVELS,
 	LONGEST,
 	MOST_PER_SECOND,
 	type ToFrame,
@@ -75,16 +74,6 @@ function report(level: ConsoleLevel, text: string, where: ScriptPosition = {}): 
 	const { line, script, file } = where;
 	const entry = { level, text: logged, ...(line && { line }), ...(file && { file }) };
 	tell("console", { entry, ...(script && { script }) });
-}
-
-function hookConsole(): void {
-	for (const level of LEVELS) {
-		const original = console[level].bind(console);
-		console[level] = (...values: unknown[]) => {
-			report(level, values.map(describe).join(" "));
-			original(...values);
-		};
-	}
 }
 
 /** Replaces functions that throw, or silently do nothing, in a sandbox. */
@@ -340,7 +329,7 @@ async function handle({ id, ask, given }: ToFrame): Promise<void> {
 	}
 }
 
-hookConsole();
+hookConsole(report);
 softenRefusals();
 keepFocusOut();
 listen();

@@ -2,6 +2,7 @@
 
 import { isName } from "../cell-source.ts";
 import type { View } from "../dom.ts";
+import type { Answer, Refusal } from "../protocol.ts";
 import type { RunEntry, RunState } from "../runs.ts";
 import type { VariantState } from "../state.ts";
 import type { Choices } from "../ui.ts";
@@ -73,17 +74,13 @@ export const STOP_HINT = "The kernel is busy and did not answer. Press its inter
 /** Shown beside the final line of the run that Stop has interrupted. */
 export const INTERRUPTED = "The kernel was busy, so it was interrupted.";
 
-type Reply = { ok: boolean; error?: unknown; fields?: unknown };
-
 /** The result of a command: done, the kernel's error, or a hint if no answer arrived in time. */
-export type Outcome =
-	| { done: true }
-	| { done: false; why: string; fields?: Readonly<Record<string, string>> };
+export type Outcome = { done: true } | { done: false; why: string; fields?: Refusal["fields"] };
 
 /** Reports on a command while its view exists: the hint if the answer is late, then the answer. */
 export function follow(
 	{ signal }: Context,
-	answer: Promise<Reply>,
+	answer: Promise<Answer | Refusal>,
 	hint: string,
 	report: (result: Outcome) => void,
 	within = ANSWER_WITHIN,
@@ -91,14 +88,15 @@ export function follow(
 	const timer = setTimeout(() => signal.aborted || report({ done: false, why: hint }), within);
 	void answer.then((reply) => {
 		clearTimeout(timer);
-		if (!signal.aborted) report(toOutcome(reply));
+		const { fields, error: why } = reply as Refusal;
+		if (!signal.aborted) report(reply.ok ? { done: true } : { done: false, why, fields });
 	});
 }
 
 /** Like `follow`, and shows an error in the footer until the command succeeds. */
 export function followInFooter(
 	context: Context,
-	answer: Promise<Reply>,
+	answer: Promise<Answer | Refusal>,
 	hint: string,
 	report: (result: Outcome) => void,
 ): void {
@@ -109,10 +107,4 @@ export function followInFooter(
 		report(result);
 		context.redraw();
 	});
-}
-
-function toOutcome(reply: Reply): Outcome {
-	if (reply.ok) return { done: true };
-	const why = String(reply.error ?? "The kernel refused the command.");
-	return { done: false, why, ...(reply.fields ? { fields: reply.fields as Record<string, string> } : {}) };
 }
