@@ -61,14 +61,8 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 /** The answer that a kernel would send; null for commands that need a kernel. */
 function answerTo(record: ReplayRecord, message: Record<string, unknown>): object | null {
 	const variant = Number(message.variant ?? 0);
-	switch (message.command) {
-		case "request":
-			return requestOf(record.requests, variant, String(message.step));
-		case "file":
-			return fileOf(record.files[variant] ?? [], message);
-		default:
-			return null;
-	}
+	if (message.command === "request") return requestOf(record.requests, variant, String(message.step));
+	return message.command === "file" ? fileOf(record.files[variant] ?? [], message) : null;
 }
 
 function requestOf({ pool, turns }: ReplayRecord["requests"], variant: number, step: string): object | null {

@@ -96,24 +96,11 @@ export class PageLink {
 
 	receive(message: FromStore & { view?: unknown }): void {
 		if (message.view !== this.#view) return;
-		switch (message.do) {
-			case "value":
-				this.#take(message);
-				break;
-			case "result":
-				this.#settle(message);
-				break;
-			case "took":
-				if (message.error) this.#note("error", `${message.name}: ${message.error}`);
-				this.#onTaken(message.name);
-				break;
-			case "note":
-				this.#note(message.level, message.text);
-				break;
-			case "off":
-				this.lose(message.why);
-				break;
-		}
+		if (message.do === "value") this.#take(message);
+		else if (message.do === "result") this.#settle(message);
+		else if (message.do === "took") this.#onTaken(message);
+		else if (message.do === "note") this.#note(message.level, message.text);
+		else this.lose(message.why);
 	}
 
 	#take(message: FromStore & { do: "value" }): void {
@@ -193,7 +180,8 @@ export class PageLink {
 		this.#send({ do: "set", name, text });
 	}
 
-	#onTaken(name: string): void {
+	#onTaken({ name, error }: FromStore & { do: "took" }): void {
+		if (error) this.#note("error", `${name}: ${error}`);
 		const size = this.#untaken.get(name) ?? 0;
 		this.#untaken.set(name, 0);
 		setTimeout(() => {

@@ -11,6 +11,9 @@ const LONGEST_FRAME = 100;
 /** Maximum seconds of a wait in a replay: a question may have been open for minutes. */
 const LONGEST_WAIT = 2;
 
+const STEPS: Record<string, 1 | -1> = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 };
+const ENDS: Record<string, "start" | "end"> = { Home: "start", End: "end" };
+
 /** Positions where a replay pauses. */
 export interface Stops {
 	/** The first stop between two positions, both included. */
@@ -138,22 +141,11 @@ function actionFor(event: KeyboardEvent, player: Player, close: () => void): (()
 	const target = event.target as Element;
 	if (event.key === "Escape") return close;
 	if (event.ctrlKey || event.metaKey || event.altKey || target.localName === "select") return null;
-	switch (event.key) {
-		case " ":
-			return target.localName === "button" ? null : player.toggle;
-		case "ArrowLeft":
-		case "ArrowDown":
-			return () => player.step(-1, event.shiftKey);
-		case "ArrowRight":
-		case "ArrowUp":
-			return () => player.step(1, event.shiftKey);
-		case "Home":
-			return () => player.jump("start");
-		case "End":
-			return () => player.jump("end");
-		default:
-			return null;
-	}
+	if (event.key === " ") return target.localName === "button" ? null : player.toggle;
+	const by = STEPS[event.key];
+	if (by) return () => player.step(by, event.shiftKey);
+	const end = ENDS[event.key];
+	return end ? () => player.jump(end) : null;
 }
 
 /** Starts and ends the replay of a finished run, and creates its button for the header. */

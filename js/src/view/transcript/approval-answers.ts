@@ -35,6 +35,7 @@ const BUTTONS: readonly AnswerButton[] = [
 	{ action: "always", look: " ghost", shortcut: "Shift+Y", key: "⇧Y" },
 	{ action: "undo", look: " ghost" },
 ];
+const LETTER_ACTIONS: Readonly<Record<string, Action>> = { y: "approve", n: "deny", e: "edit", t: "try" };
 /** The key that approves while letters are text. */
 const CHORD = /Mac|iP/.test(navigator.platform) ? "⌘Enter" : "Ctrl+Enter";
 
@@ -149,16 +150,6 @@ export function actionFor(
 	if (key === "Escape") return "leave";
 	if (target === note) return key === "Enter" && note.value.trim() ? enter : null;
 	if (typing) return null;
-	switch (key.toLowerCase()) {
-		case "y":
-			return shiftKey ? "always" : "approve";
-		case "n":
-			return "deny";
-		case "e":
-			return "edit";
-		case "t":
-			return "try";
-		default:
-			return null;
-	}
+	const action = LETTER_ACTIONS[key.toLowerCase()] ?? null;
+	return action === "approve" && shiftKey ? "always" : action;
 }

@@ -57,7 +57,7 @@ function unescaped(part: string): string {
 
 function createRow(field: Field, changed: () => void) {
 	const id = `anb-field-${++created}`;
-	const control = createControl(field, () => {
+	const control = CONTROLS[field.kind](field, () => {
 		remark();
 		changed();
 	});
@@ -91,25 +91,18 @@ interface Control {
 }
 
 /** The control of a field: an input, a select, or an editor that grows with its text and highlights it. */
-function createControl(field: Field, changed: () => void): Control {
-	switch (field.kind) {
-		case "line":
-			return createInput(field, { type: "text" }, changed);
-		case "number":
-			return createNumber(field, changed);
-		case "switch":
-			return createSwitch(field, changed);
-		case "choice":
-			return createChoice(field, changed);
-		case "text":
-		case "json":
-			return createEditor(field, changed);
-	}
-}
+const CONTROLS: Record<Kind, (field: Field, changed: () => void) => Control> = {
+	line: createInput,
+	number: createNumber,
+	switch: createSwitch,
+	choice: createChoice,
+	text: createEditor,
+	json: createEditor,
+};
 
-function createInput(field: Field, more: Record<string, unknown>, changed: () => void): Control {
+function createInput(field: Field, changed: () => void, more: object = { type: "text" }): Control {
 	const placeholder = field.given ? null : readable(field.schema.default);
-	const input = h("input", { class: "anb-input", placeholder, oninput: changed, ...(more as object) });
+	const input = h("input", { class: "anb-input", placeholder, oninput: changed, ...more });
 	input.value = field.initial;
 	return { element: input, input, text: () => input.value };
 }
@@ -118,7 +111,7 @@ function createInput(field: Field, more: Record<string, unknown>, changed: () =>
 function createNumber(field: Field, changed: () => void): Control {
 	const { type, minimum, maximum } = field.schema;
 	const limits = { min: minimum, max: maximum, step: type === "integer" ? 1 : "any" };
-	const control = createInput(field, { type: "number", ...limits }, changed);
+	const control = createInput(field, changed, { type: "number", ...limits });
 	const { input } = control;
 	return { ...control, text: () => (input.validity.badInput ? "-" : input.value) };
 }
