@@ -1,7 +1,6 @@
 // The request for a change to a run, from notes on elements of its page and free text, and the cell that makes it.
 
 import { type CellSource, cellSource, isFile, isImage, isPath } from "./cell-source.ts";
-import type { NotebookContext } from "./cells.ts";
 import type { Repeat } from "./events.ts";
 import type { RunEntry } from "./runs.ts";
 import { load, store } from "./storage.ts";
@@ -138,12 +137,9 @@ function modelOf({ state }: RunEntry): string {
 export function nextName(name: string, { names, notebook }: Pick<RunEntry, "names" | "notebook">): string {
 	const [, stem = name, last = "1"] = /^(.*?)_([1-9]\d{0,5})$/u.exec(name) ?? [];
 	const used = new Set(names());
-	const sources = sourcesOf(notebook);
+	const cells = notebook?.model.sharedModel.cells ?? [];
+	const sources = cells.map((cell) => cell.getSource?.() ?? "").join("\n");
 	let number = Number(last) + 1;
 	while (used.has(`${stem}_${number}`) || sources.includes(`${stem}_${number}`)) number++;
 	return `${stem}_${number}`;
-}
-
-function sourcesOf(notebook: NotebookContext | null): string {
-	return (notebook?.model.sharedModel.cells ?? []).map((cell) => cell.getSource?.() ?? "").join("\n");
 }

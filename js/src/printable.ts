@@ -17,11 +17,9 @@ const WRITTEN = /<U\+([0-9A-F]{4,6})>/;
 
 /** Escapes invisible characters, as `<U+000D>`. The result is unambiguous. */
 export function printable(text: string): string {
-	return text.replace(HIDDEN, writtenOut);
-}
-
-function writtenOut(character: string): string {
-	return `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
+	return text.replace(HIDDEN, (character) => {
+		return `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;
+	});
 }
 
 /** The inverse of `printable`. */

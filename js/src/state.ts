@@ -252,16 +252,13 @@ function updatePlan(state: VariantState, event: PlanUpdated): VariantState {
 /** Withdraws the model's output of this turn. */
 function retry(before: VariantState, { attempt, most = 0, wait, why, at }: TurnRetrying): VariantState {
 	const state = close({ ...before, phase: retryPhase(wait) });
-	const [gone, rows] = partition(state.rows, (row) => row.turn === state.turn && row.kind !== "line");
-	const calls = new Set(gone.map((row) => (row.kind === "tool" ? row.call_id : "")));
+	const isGone = (row: Row): boolean => row.turn === state.turn && row.kind !== "line";
+	const rows = state.rows.filter((row) => !isGone(row));
+	const calls = new Set(state.rows.filter(isGone).map((row) => (row.kind === "tool" ? row.call_id : "")));
 	const files = withoutDrafts(state.files, (call_id) => calls.has(call_id));
 	const title = most ? `Retry ${attempt} of ${most}` : "Retry";
 	const row: RetryRow = { kind: "retry", ...place(state, "retry"), title, from: at, wait, why };
 	return append({ ...state, rows, files }, row);
-}
-
-function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
-	return [items.filter(test), items.filter((item) => !test(item))];
 }
 
 function fileOf(state: VariantState, path: string): FileState {

@@ -81,8 +81,10 @@ const MOST_GROUPS = 3;
 export function phaseOfAll(variants: readonly Variant[]): string {
 	const groups = new Map<string, { count: number; rank: number }>();
 	for (const { state } of variants) {
-		const activity = activityOf(state);
-		const rank = askingTitle(state) !== null ? 0 : state.busy ? 1 : state.reason === "end_turn" ? 2 : 3;
+		const asks = askingTitle(state) !== null;
+		// Without the subject of the phase, such as a file, several variants can share it.
+		const activity = asks ? "waiting for approval" : state.phase.activity;
+		const rank = asks ? 0 : state.busy ? 1 : state.reason === "end_turn" ? 2 : 3;
 		const group = groups.get(activity);
 		groups.set(activity, { count: (group?.count ?? 0) + 1, rank });
 	}
@@ -100,10 +102,4 @@ export function spokenOfAll(variants: readonly Variant[]): string {
 	if (ended.length === variants.length) return phaseOfAll(variants);
 	const progress = `${ended.length} of ${variants.length} ended`;
 	return asking ? `${progress}, ${asking} waiting for approval` : progress;
-}
-
-/** The phase without its subject, such as the file, so that several variants can share it. */
-function activityOf(state: VariantState): string {
-	if (askingTitle(state) !== null) return "waiting for approval";
-	return state.phase.activity;
 }

@@ -22,7 +22,8 @@ export function createPasted(
 
 	function take(event: Event, transfer: DataTransfer | null): void {
 		// Office programs put a picture of copied text beside the text.
-		const images = transfer?.types.includes("text/plain") ? [] : imagesOf(transfer);
+		const files = transfer?.types.includes("text/plain") ? [] : [...(transfer?.files ?? [])];
+		const images = files.filter(({ type }) => type.startsWith("image/"));
 		if (!event.isTrusted || !images.length || !offersImages(context)) return;
 		event.preventDefault();
 		for (const image of images) void paste(context, image);
@@ -46,10 +47,6 @@ function offersImages({ run, choices }: Context): boolean {
 	const { meta, lost } = run.state ?? {};
 	const isOwn = meta?.reviewable && meta.magic && !lost && run.greeted;
 	return Boolean(isOwn) && !choices.replay && !run.notebook?.model.readOnly;
-}
-
-function imagesOf(transfer: DataTransfer | null): File[] {
-	return [...(transfer?.files ?? [])].filter(({ type }) => type.startsWith("image/"));
 }
 
 async function paste(context: Context, file: File): Promise<void> {
