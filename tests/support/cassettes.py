@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from agent_nb import Agent, Run, assert_same, replay
+from agent_nb import Agent, Run, replay
 from agent_nb.core.events import Event, RunStarted
 from agent_nb.providers.scripted import ScriptedProvider
 
@@ -37,18 +37,3 @@ async def record(path: Path, *turns, prompt: str = PROMPT, material: dict | None
 
 async def play(path: Path, prompt: str = PROMPT, material: dict | None = None, **settings) -> Run:
     return await Agent(replay(path), **settings).run(prompt, **(material or {}))
-
-
-async def assert_replays(path: Path, *turns, **settings) -> tuple[Run, Run]:
-    """Records a script and plays it; both runs, which must be the same."""
-    run = await record(path, *turns, **settings)
-    again = await play(path, **settings)
-    assert facts(again) == facts(run)
-    assert (again.messages, again.usage, again.cost, again.seconds) == (
-        run.messages,
-        run.usage,
-        run.cost,
-        run.seconds,
-    )
-    assert_same(run, again)
-    return run, again

@@ -3,13 +3,14 @@
 import asyncio
 import json
 
-from agent_nb import Agent, Tool, tool
+from agent_nb import Agent, RunHandle, Tool, tool
 from agent_nb.core.events import Event
 from agent_nb.core.messages import Message, Thinking, ToolCall, ToolResult, assistant
 from agent_nb.providers.scripted import Calling, ScriptedProvider, call
 from agent_nb.run import Run
 
 PAGE = "<!doctype html><h1>Bread</h1>"
+MATERIAL = ("base", "files", "images", "messages")
 
 
 def write(path: str = "index.html", content: str = PAGE, **options) -> Calling:
@@ -44,6 +45,18 @@ def of(run: Run, *kinds: type) -> list[Event]:
     return [event for event in run.events if isinstance(event, kinds)]
 
 
-async def run_script(*turns, **settings) -> Run:
-    with ScriptedProvider(list(turns)) as provider:
-        return await Agent(provider, **settings).run("A page for a bakery")
+async def stop_at(handle: RunHandle, kind: type) -> Run:
+    """What a run leaves that is stopped at the first event of that kind."""
+    async for event in handle:
+        if isinstance(event, kind):
+            handle.stop()
+    return await handle
+
+
+async def run_script(
+    *turns, prompt: str = "A page for a bakery", window: int | None = None, **settings
+) -> Run:
+    """Runs a script to its end. `base`, `files`, `images` and `messages` go with the prompt."""
+    material = {name: settings.pop(name) for name in MATERIAL if name in settings}
+    with ScriptedProvider(list(turns), window=window) as provider:
+        return await Agent(provider, **settings).run(prompt, **material)

@@ -14,8 +14,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agent_nb import Agent, tool, tracing
 from agent_nb.core.errors import ProviderError
+from agent_nb.core.events import ToolRunning
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, text, think, usage
-from tests.support.scripts import run_script
+from tests.support.scripts import run_script, stop_at
 from tests.support.wire import Say, reply
 from tests.support.wire.cases import CASES
 
@@ -157,10 +158,7 @@ async def test_a_stopped_run_ends_its_spans(spans):
         await asyncio.Event().wait()
         return ""
 
-    handle = Agent(ScriptedProvider([[call("forever")]]), tools=[forever]).start("go")
-    async for event in handle:
-        if event.type == "tool_running":
-            handle.stop()
+    await stop_at(Agent(ScriptedProvider([[call("forever")]]), tools=[forever]).start("go"), ToolRunning)
     assert spans.one("execute_tool forever").attributes["error.type"] == "STOPPED"
     assert spans.one("invoke_agent").attributes["agent_nb.reason"] == "stopped"
     handle = Agent(ScriptedProvider([[text("Hm."), stall()]])).start("go")

@@ -12,6 +12,7 @@ from agent_nb.core.messages import Usage
 from agent_nb.engine.approval import Answer
 from agent_nb.run.run_reader import load
 from tests.support.pdf import pdf_of
+from tests.support.scripts import stop_at
 from tests.support.wire.cases import RED_PNG
 
 USAGE = {"inputTokens": 10, "cachedReadTokens": 4, "outputTokens": 5, "totalTokens": 21, "thoughtTokens": 2}
@@ -163,11 +164,7 @@ async def test_cost_is_what_the_agent_tells(run_fake, amount, told):
 
 async def test_stop_cancels_the_prompt_and_keeps_the_files(fake):
     fake.plays([{"edit": "index.html", "text": "<p>"}, {"say": "More to come"}, {"hold": True}])
-    handle = Agent("acp:fake", approve="auto").start("Go.")
-    async for event in handle:
-        if isinstance(event, events.TextDelta):
-            handle.stop()
-    run = await handle
+    run = await stop_at(Agent("acp:fake", approve="auto").start("Go."), events.TextDelta)
     assert run.reason == "stopped"
     assert dict(run.files) == {"index.html": "<p>"}
     assert run.text == "More to come"
@@ -183,11 +180,8 @@ async def test_after_stop_no_tool_of_ours_runs(fake):
         calls.append(text)
 
     fake.plays([{"say": "Wait"}, {"hold": True, "then": [{"tool": "note", "args": {"text": "late"}}]}])
-    handle = Agent("acp:fake", approve="auto", tools=[note]).start("Go.")
-    async for event in handle:
-        if isinstance(event, events.TextDelta):
-            handle.stop()
-    assert (await handle).reason == "stopped"
+    run = await stop_at(Agent("acp:fake", approve="auto", tools=[note]).start("Go."), events.TextDelta)
+    assert run.reason == "stopped"
     [answer] = fake.noted("tool")
     assert (calls, [*answer]) == ([], ["refused"])
 

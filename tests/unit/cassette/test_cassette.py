@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, Image, Limits, ToolError, kernel_tools, replay, tool
+from agent_nb import Agent, Image, Limits, ToolError, assert_same, kernel_tools, replay, tool
 from agent_nb.core.errors import CassetteError, ConfigError, ProviderError
 from agent_nb.core.events import ApprovalResolved, FileChanged, ToolFinished, ToolProgress
 from agent_nb.core.messages import Usage
@@ -24,7 +24,7 @@ from agent_nb.providers.scripted import (
     wait,
 )
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
-from tests.support.cassettes import PROMPT, assert_replays, facts, play, record
+from tests.support.cassettes import PROMPT, facts, play, record
 from tests.support.scripts import PAGE, of, write
 
 PIXEL = Image(
@@ -36,17 +36,16 @@ PIXEL = Image(
 
 
 async def test_a_replay_is_the_recording_again(tape):
-    run, again = await assert_replays(
-        tape,
-        [
-            think("A page, I think.\nWarm colours.", fragment=4),
-            wait(0.312),
-            text("I write it.", fragment=3),
-            write(fragment=7),
-            usage(input=20, output=9),
-        ],
-        [wait(1.5), text("Done."), usage(input=40, output=3)],
-    )
+    first = [
+        think("A page, I think.\nWarm colours.", fragment=4),
+        wait(0.312),
+        text("I write it.", fragment=3),
+        write(fragment=7),
+        usage(input=20, output=9),
+    ]
+    run = await record(tape, first, [wait(1.5), text("Done."), usage(input=40, output=3)])
+    again = await play(tape)
+    assert_same(run, again)
     assert again.settings == {**run.settings, "replayed": tape.as_posix()}
     assert again.html == PAGE
     assert again.seconds == 1.812

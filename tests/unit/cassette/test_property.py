@@ -8,13 +8,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb import Agent, Toolbox, load, tool
+from agent_nb import Toolbox, load, tool
 from agent_nb._base.secrets import mask, register
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import to_wire
 from agent_nb.core.errors import ProviderError
-from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text, think, usage, wait
+from agent_nb.providers.scripted import call, fail, stop, text, think, usage, wait
 from tests.support.cassettes import PROMPT, facts, play, record
+from tests.support.scripts import run_script
 
 words = st.text(max_size=60)
 sizes = st.none() | st.integers(1, 7)
@@ -101,8 +102,7 @@ def test_what_is_saved_is_the_run_without_its_secrets(turns):
     register(KEY)  # after any letter its shape would not be recognised
 
     async def scenario(path: Path) -> None:
-        with ScriptedProvider(turns) as provider:
-            run = await Agent(provider, tools=[*Toolbox.default(), tell]).run(PROMPT)
+        run = await run_script(*turns, prompt=PROMPT, tools=[*Toolbox.default(), tell])
         loaded = load(run.save(path))
         assert KEY not in path.read_text()
         assert [event.type for event in loaded.events] == [event.type for event in run.events]

@@ -32,7 +32,7 @@ from agent_nb.run import Run
 from agent_nb.tools import Toolbox
 from agent_nb.tools.base import Tool, ToolOutput
 from agent_nb.tools.schema import tool_spec
-from tests.support.scripts import called, of, write
+from tests.support.scripts import called, of, run_script, write
 
 TOOLBOX = Toolbox.default()
 PAGE = "<p>bread</p>\n" * 400
@@ -337,8 +337,7 @@ class SmallModel(ScriptedProvider):
 async def made(*pages: int, window: int | None = None, base: Run | None = None) -> Run:
     """A run that writes a page for each number, one per turn."""
     turns = [[think("Hm."), write(content=page(number))] for number in pages]
-    with ScriptedProvider([*turns, [text("Done.")]], window=window) as provider:
-        return await Agent(provider).run("A page", base=base)
+    return await run_script(*turns, [text("Done.")], prompt="A page", window=window, base=base)
 
 
 async def test_a_conversation_goes_on_40_times_over_a_page_of_40_kb():
@@ -410,8 +409,7 @@ async def test_the_vendors_count_tells_how_many_tokens_a_conversation_really_has
     last = base.events.index(of(base, TurnFinished)[-1])
     counted = replace(base.events[last], usage=Usage(input=40_000))
     base = replace(base, events=(*base.events[:last], counted, *base.events[last + 1 :]))
-    with ScriptedProvider([[text("Blue.")]], window=50_000) as provider:
-        run = await Agent(provider).run("Now in blue", base=base)
+    run = await run_script([text("Blue.")], prompt="Now in blue", window=50_000, base=base)
     [event] = of(run, ConversationCompacted)
     assert 39_000 < event.before < 43_000
 
@@ -477,8 +475,7 @@ async def test_a_refused_request_is_compacted_and_sent_again_once():
 
 async def test_a_second_refusal_ends_the_run_and_names_the_remedy():
     refusal = ProviderError("Too long for it. Start a new conversation.", too_long=True)
-    with ScriptedProvider([[fail(refusal)], [fail(refusal)]]) as provider:
-        run = await Agent(provider).run("Now in blue", base=await made(1))
+    run = await run_script([fail(refusal)], [fail(refusal)], prompt="Now in blue", base=await made(1))
     assert run.reason == "failed"
     assert run.error == (
         "Too long for it. Start a new conversation. Earlier parts of it have been left out already."
@@ -487,8 +484,7 @@ async def test_a_second_refusal_ends_the_run_and_names_the_remedy():
 
 
 async def test_a_refused_prompt_with_nothing_before_it_ends_the_run():
-    with ScriptedProvider([[fail(ProviderError("Too long for it.", too_long=True))]]) as provider:
-        run = await Agent(provider).run("word " * 9_000)
+    run = await run_script([fail(ProviderError("Too long for it.", too_long=True))], prompt="word " * 9_000)
     assert (run.reason, run.error) == ("failed", "Too long for it.")
 
 
@@ -534,8 +530,7 @@ async def test_notes_are_not_taken_for_the_content_of_files():
     base = await made(1)
     with ScriptedProvider([[text("Blue.")]]) as provider:
         run = await Agent(provider).compacting().run("Now in blue", base=base)
-    with ScriptedProvider([[text("Go on.")]]) as provider:
-        again = await Agent(provider).run("Go on", messages=run.messages)
+    again = await run_script([text("Go on.")], prompt="Go on", messages=run.messages)
     assert "index.html" not in again.files
 
 

@@ -16,7 +16,7 @@ from agent_nb.providers.prices import ImageTokens, price_of, price_of_image
 from agent_nb.providers.vendors import VENDORS
 from tests.support.cassettes import facts
 from tests.support.drawings import png
-from tests.support.scripts import of
+from tests.support.scripts import of, stop_at
 from tests.support.shells import quick_run
 from tests.support.tool_desk import KEY
 from tests.support.wire import Call, Reply, Say, WireServer, gemini_image, openai_images, reply
@@ -273,11 +273,7 @@ async def test_a_stopped_run_counts_what_was_drawn(server, tmp_path):
     server.plan(draw(2))
     server.otherwise = answer
     async with agent_on(server) as agent:
-        handle = agent.start(PROMPT)
-        async for event in handle:
-            if isinstance(event, ToolProgress):
-                handle.stop()
-        run = await handle
+        run = await stop_at(agent.start(PROMPT), ToolProgress)
     assert run.reason == "stopped"
     assert run.cost == pytest.approx(talk(run) + IMAGE_COST)
     again = await Agent(replay(run.save(tmp_path / "cut.run.jsonl"))).run(PROMPT)

@@ -18,7 +18,7 @@ from agent_nb.core.events import (
 from agent_nb.core.messages import Image, assistant, user
 from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think, wait
 from agent_nb.tools import ToolOutput
-from tests.support.scripts import PAGE, of, run_script, waiting_tool, write
+from tests.support.scripts import PAGE, of, run_script, stop_at, waiting_tool, write
 
 
 async def test_the_last_step_is_asked_to_sum_up():
@@ -211,24 +211,8 @@ async def test_a_page_in_an_unfinished_answer_is_kept():
 )
 async def test_nothing_is_added_that_was_not_being_said(last, turns):
     handle = Agent(ScriptedProvider(turns)).start("go")
-    async for event in handle:
-        if isinstance(event, last):
-            handle.stop()
-    complete = [event.message for event in handle.events if isinstance(event, MessageAdded)]
-    assert [message.text for message in complete] == (["Hello."] if last is MessageAdded else [])
-
-
-async def test_stop_while_a_tool_runs_answers_its_call():
-    running = asyncio.Event()
-    provider = ScriptedProvider([[call("wait_for_ever")]])
-    handle = Agent(provider, tools=[waiting_tool(running)]).start("go")
-    await running.wait()
-    handle.stop()
-    run = await handle
-    assert run.messages[-1].role == "tool"
-    assert run.messages[-2].tool_calls[0].id == run.messages[-1].parts[0].call_id
-    assert [event.code for event in of(run, ToolFinished)] == ["STOPPED"]
-    assert run.tool_uses[0].result.code == "STOPPED"
+    complete = of(await stop_at(handle, last), MessageAdded)
+    assert [event.message.text for event in complete] == (["Hello."] if last is MessageAdded else [])
 
 
 async def test_a_call_that_ended_before_the_stop_keeps_its_result():
@@ -315,6 +299,5 @@ async def test_a_handle_reads_like_its_run_after_the_end():
 
 async def test_with_no_tool_to_write_the_answer_replaces_the_page():
     first = await run_script([write()], [text("ok")])
-    with ScriptedProvider([[text("```html\n<p>New</p>\n```")]]) as provider:
-        second = await Agent(provider, tools=[]).run("Again", base=first)
+    second = await run_script([text("```html\n<p>New</p>\n```")], prompt="Again", tools=[], base=first)
     assert second.html == "<p>New</p>"

@@ -33,7 +33,7 @@ from agent_nb.core.messages import ToolCall, ToolResult, Usage
 from agent_nb.engine.turns import LIMIT_SECONDS, RETRIES, Retries
 from agent_nb.providers.base import VirtualClock
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think, usage, wait
-from tests.support.scripts import PAGE, of, run_script, write
+from tests.support.scripts import PAGE, of, run_script, stop_at, write
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=40)
 anything = st.recursive(
@@ -98,11 +98,7 @@ async def test_fragments_of_one_batch_are_one_delta():
 
 async def test_joined_fragments_arrive_without_a_next_one_and_survive_a_stop():
     with ScriptedProvider([[write(fragment=4), stall()]], clock=DatedClock(0)) as provider:
-        handle = Agent(provider).start("A page")
-        async for event in handle:
-            if isinstance(event, FileDelta):
-                handle.stop()
-        run = await handle
+        run = await stop_at(Agent(provider).start("A page"), FileDelta)
     assert (run.reason, dict(run.files)) == ("stopped", {"index.html": PAGE})
 
 
@@ -167,8 +163,7 @@ async def test_arguments_stream_to_whole_json():
 def test_any_arguments_in_any_fragments_end_well(calls, name):
     async def scenario():
         turn = [call(name, raw, fragment=size) for raw, size in calls]
-        with ScriptedProvider([turn, [text("ok")]]) as provider:
-            return await Agent(provider).run("go")
+        return await run_script(turn, [text("ok")], prompt="go")
 
     run = asyncio.run(scenario())
     assert run.reason == "end_turn"
@@ -216,8 +211,7 @@ def test_limits_may_be_left_open():
 
 
 async def test_a_run_tells_its_settings():
-    with ScriptedProvider([[text("ok")]]) as provider:
-        run = await Agent(provider, tools=[], limits=Limits(steps=3), approve="deny").run("go")
+    run = await run_script([text("ok")], prompt="go", tools=[], limits=Limits(steps=3), approve="deny")
     settings = {name: run.settings[name] for name in ("steps", "seconds", "usd", "tools", "approve")}
     assert settings == {"steps": 3, "seconds": None, "usd": None, "tools": [], "approve": "deny"}
 

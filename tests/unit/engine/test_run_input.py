@@ -67,8 +67,7 @@ async def test_one_image_is_taken_as_one(tmp_path):
     two = [[shot, shot], (shot, shot), iter([shot, shot]), {"a": shot, "b": shot}.values()]
     counts = []
     for images in (None, *one, *two):
-        with ScriptedProvider([[text("Seen.")]]) as provider:
-            run = await Agent(provider).run("Look", images=images)
+        run = await run_script([text("Seen.")], prompt="Look", images=images)
         counts.append(len(images_in(run.messages)))
     assert counts == [0] + [1] * len(one) + [2] * len(two)
 
@@ -99,9 +98,7 @@ async def test_the_model_is_told_what_the_person_changed():
 async def test_edits_of_a_run_without_files_add_up():
     first = await run_script([text("Nothing made.")])
     edited = first.with_files({"a.txt": "one"}).with_files({"b.txt": "two"})
-    with ScriptedProvider([[text("Seen.")]]) as provider:
-        await Agent(provider).run("Go on", base=edited)
-    question = provider.requests[0].messages[-1].text
+    question = told(Agent(ScriptedProvider([])), base=edited)[1]
     assert "I added `a.txt`" in question
     assert "I added `b.txt`" in question
 
@@ -148,23 +145,19 @@ async def test_a_long_file_that_was_added_is_shortened_too():
 async def test_a_long_edit_is_shortened_too():
     rows = ROWS[:60_000]
     first = await run_script([write("data.csv", rows)], [text("Made.")])
-    with ScriptedProvider([[text("ok")]]) as provider:
-        await Agent(provider).run("Go on", base=first.with_files({"data.csv": rows.replace("bread", "cake")}))
-    question = provider.requests[0].messages[-1].text
+    edited = first.with_files({"data.csv": rows.replace("bread", "cake")})
+    question = told(Agent(ScriptedProvider([])), base=edited)[1]
     assert "I changed `data.csv`:\n```diff\n" in question
     assert len(question) < 6_000
 
 
 async def test_one_long_line_is_cut():
-    with ScriptedProvider([[text("ok")]]) as provider:
-        await Agent(provider).run("Use it", files={"data.json": "x" * 60_000})
-    assert "First 4,000 of 60,000 characters." in provider.requests[0].messages[-1].text
+    question = told(Agent(ScriptedProvider([])), files={"data.json": "x" * 60_000})[1]
+    assert "First 4,000 of 60,000 characters." in question
 
 
 async def test_without_a_tool_to_read_it_a_long_file_is_sent_whole():
-    with ScriptedProvider([[text("ok")]]) as provider:
-        await Agent(provider, tools=[]).run("Draw it", files={"data.csv": ROWS})
-    assert ROWS in provider.requests[0].messages[-1].text
+    assert ROWS in told(Agent(ScriptedProvider([]), tools=[]), files={"data.csv": ROWS})[1]
 
 
 async def test_a_scripted_model_gets_files_and_edits_as_values():
@@ -228,8 +221,7 @@ async def test_a_repeated_id_means_its_own_turn(failed_first):
         [assistant(page, denied), *results],
     ]
     history = [user("A page"), *itertools.chain(*(turns if failed_first else reversed(turns)))]
-    with ScriptedProvider([[text("ok")]]) as provider:
-        run = await Agent(provider).run("Now blue", messages=history)
+    run = await run_script([text("ok")], prompt="Now blue", messages=history)
     assert dict(run.files) == {"index.html": PAGE}
 
 
@@ -238,8 +230,7 @@ async def test_the_page_in_a_conversation_seeds_the_file():
         {"role": "user", "content": "A page"},
         {"role": "assistant", "content": f"```html\n{PAGE}\n```"},
     ]
-    with ScriptedProvider([[text("ok")]]) as provider:
-        run = await Agent(provider).run("Now blue", messages=history)
+    run = await run_script([text("ok")], prompt="Now blue", messages=history)
     assert run.html == PAGE
 
 
@@ -384,8 +375,7 @@ def told(agent: Agent, **material) -> tuple[str, str]:
 
 
 async def made(*turns, **material):
-    with ScriptedProvider(list(turns)) as provider:
-        return await Agent(provider).run(PROMPT, **material)
+    return await run_script(*turns, prompt=PROMPT, **material)
 
 
 async def test_pictures_bring_their_text_with_them():

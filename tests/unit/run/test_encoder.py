@@ -16,7 +16,7 @@ from agent_nb.demo import DemoProvider
 from agent_nb.files.diffs import apply_patch
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text, think
 from agent_nb.run.protocol import ESTIMATE_INTERVAL, LONGEST_ARGUMENT, Encoder
-from tests.support.scripts import run_script, write
+from tests.support.scripts import run_script, stop_at, write
 
 SPAN = 0.1
 PAGE = "<!doctype html>\n" + "".join(f'<p class="n{i}">bread & "wine" é 😀</p>\n' for i in range(600))
@@ -76,12 +76,9 @@ async def test_a_file_whose_path_comes_last_arrives_whole():
 
 async def test_a_file_that_has_no_path_when_the_run_is_stopped_arrives_whole():
     page = call("create_file", '{"content": "<h1>Bre', fragment=4)
-    handle = Agent(ScriptedProvider([[page, stall()]])).start("go")
-    async for event in handle:
-        if isinstance(event, FileDelta):
-            handle.stop()
-    assert rebuild(Encoder().encode(handle.events)) == dict(handle.files)
-    assert list(handle.files) == ["index.html"]
+    run = await stop_at(Agent(ScriptedProvider([[page, stall()]])).start("go"), FileDelta)
+    assert rebuild(Encoder().encode(run.events)) == dict(run.files)
+    assert list(run.files) == ["index.html"]
 
 
 @functools.cache

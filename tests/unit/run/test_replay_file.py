@@ -12,10 +12,10 @@ from agent_nb import Agent, model
 from agent_nb._base.secrets import register
 from agent_nb._base.wire import to_wire
 from agent_nb.core.errors import ConfigError
-from agent_nb.providers.scripted import ScriptedProvider, call, text, think
+from agent_nb.providers.scripted import call, text, think
 from agent_nb.render import HTML
 from agent_nb.run.replay_file import SCRIPT, replay_html
-from tests.support.scripts import write
+from tests.support.scripts import run_script, write
 
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="needs the built page: `make build`")
 
@@ -65,8 +65,7 @@ def requests_of(record: dict, variant: int = 0) -> list[dict]:
 
 
 async def run_of(*turns, **material):
-    with ScriptedProvider([*turns, [text("Done.")]]) as provider:
-        return await Agent(provider).run("go", **material)
+    return await run_script(*turns, [text("Done.")], prompt="go", **material)
 
 
 async def test_the_file_has_the_events_the_requests_and_the_binary_files():

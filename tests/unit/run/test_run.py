@@ -40,8 +40,7 @@ async def test_at_gives_the_files_of_an_earlier_moment():
         [call("delete_file", {"path": "style.css"}), write("new.txt", "new")],
         [text("Done.")],
     ]
-    with ScriptedProvider(turns) as provider:
-        run = await Agent(provider).run("go", files={"notes.txt": "given", "index.html": "zero"})
+    run = await run_script(*turns, prompt="go", files={"notes.txt": "given", "index.html": "zero"})
     given = {"notes.txt": "given"}
     moments = [dict(run.at(moment).files) for moment in range(6)]
     assert moments[0] == given | {"index.html": "zero"}
@@ -188,8 +187,7 @@ async def test_saving_keeps_the_hashes_of_tools(tmp_path):
 
 
 async def test_the_hash_of_a_file_is_that_of_its_bytes():
-    with ScriptedProvider([[text("Done.")]]) as provider:
-        run = await Agent(provider).run("go", files={"a.txt": "é"})
+    run = await run_script([text("Done.")], prompt="go", files={"a.txt": "é"})
     assert run.manifest["files_sha256"] == {"a.txt": hashlib.sha256("é".encode()).hexdigest()}
 
 

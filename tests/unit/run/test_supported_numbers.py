@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import agent_nb.run.supported_numbers as supported
-from agent_nb import Agent, tool
-from agent_nb.providers.scripted import ScriptedProvider, call, text
+from agent_nb import tool
+from agent_nb.providers.scripted import call, text
 from agent_nb.run import Run
 from agent_nb.tools.base import ToolOutput
+from tests.support.scripts import run_script
 from tests.unit.render.test_code_steps import FIGURE, NAMES, TABLE
 
 ANSWERS = Path(__file__).parents[2] / "support" / "number_answers.txt"
@@ -53,8 +54,7 @@ async def data_run(
         return ToolOutput(text=bundle.get("text/plain", "Done."), outputs=(bundle, NAMES))
 
     turns = [[call("run_code", {"code": "f()"})] for _ in outputs]
-    with ScriptedProvider([*turns, [text(answer)]]) as provider:
-        return await Agent(provider, tools=[run_code]).run(prompt, base=base)
+    return await run_script(*turns, [text(answer)], prompt=prompt, tools=[run_code], base=base)
 
 
 def marked(answer: str, *outputs: str) -> list[str]:

@@ -41,8 +41,7 @@ async def test_a_loaded_run_tells_its_history_too(tmp_path):
 
 
 async def test_images_are_described_by_their_size():
-    with ScriptedProvider([[text("Nice.")]]) as provider:
-        run = await Agent(provider).run("look", images=[new_image("RGB", (64, 64))])
+    run = await run_script([text("Nice.")], prompt="look", images=[new_image("RGB", (64, 64))])
     image = next(part for part in run.messages[0].parts if isinstance(part, Image))
     parts = run.request(1)["messages"][0]["parts"]
     assert {"type": "image", "name": image.name, "data": f"image/png, {len(image.data):,} bytes"} in parts
@@ -51,8 +50,7 @@ async def test_images_are_described_by_their_size():
 
 async def test_secrets_are_masked_in_a_request():
     register("a-very-secret-value-7")
-    with ScriptedProvider([[text("ok")]]) as provider:
-        run = await Agent(provider).run("use a-very-secret-value-7 and sk-ant-0123456789abcdef01")
+    run = await run_script([text("ok")], prompt="use a-very-secret-value-7 and sk-ant-0123456789abcdef01")
     request = json.dumps(run.request(1), ensure_ascii=False)
     assert "a-very-secret-value-7" not in request
     assert "0123456789abcdef" not in request

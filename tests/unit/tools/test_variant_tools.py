@@ -5,7 +5,7 @@ import pytest
 from agent_nb import Agent, model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Toolbox
-from tests.support.scripts import write
+from tests.support.scripts import run_script, write
 
 
 @pytest.fixture
@@ -14,8 +14,7 @@ async def three():
 
 
 async def after(base, *turns, **settings):
-    with ScriptedProvider(list(turns)) as provider:
-        return await Agent(provider, **settings).run("Take the colours of option 2", base=base)
+    return await run_script(*turns, prompt="Take the colours of option 2", **settings, base=base)
 
 
 async def test_the_model_reads_another_option(three):
