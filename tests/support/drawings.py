@@ -29,11 +29,6 @@ def opened(data: Any) -> PIL.Image.Image:
     return PIL.Image.open(io.BytesIO(getattr(data, "data", data)))
 
 
-def huge_png() -> bytes:
-    """100 megapixels in a few kilobytes."""
-    return encoded(PIL.Image.new("1", (10_000, 10_000)))
-
-
 def screenshot() -> PIL.Image.Image:
     """400 x 200, the left half red, the right half blue, a yellow square in the middle of the blue."""
     image = PIL.Image.new("RGB", (400, 200), "red")

@@ -103,10 +103,11 @@ def test_importing_the_package_is_light():
         "import sys, agent_nb; "
         "print([m for m in ('openai', 'anthropic', 'google.genai', 'httpx2', 'pydantic', 'IPython', 'anywidget',"
         " 'PIL', 'genai_prices', 'fastjsonschema', 'marimo') if m in sys.modules],"
-        " 'agent_nb.core.events' in sys.modules)"
+        " 'agent_nb.core.events' in sys.modules); "
+        "agent_nb.mcp_server; print({'mcp', 'mcp_types'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[] False"
+    assert done.stdout.splitlines() == ["[] False", "set()"]
 
 
 def test_the_public_names_are_all_there():

@@ -1,4 +1,4 @@
-"""Events: tags, layers, wire form, and the names that other systems have for them."""
+"""Events: tags, layers and wire form."""
 
 import dataclasses
 import typing
@@ -111,68 +111,3 @@ def test_every_event_class_is_in_the_union():
 def test_an_unknown_tag_is_refused():
     with pytest.raises(ValueError, match="unknown type, 'surprise'"):
         from_wire(Event, {"type": "surprise"})
-
-
-NONE = "deliberately none, because "
-SOURCES: dict[str, dict[str, str]] = {
-    "screenshot-to-code": {
-        "assistant": "text_delta",
-        "thinking": "thinking_delta",
-        "toolStart": "tool_started",
-        "setCode": "file_delta",
-        "toolResult": "tool_finished",
-        "assistant_delta": "text_delta",
-        "thinking_delta": "thinking_delta",
-        "tool_call_delta": "tool_args_delta",
-    },
-    "the tutorial loop": {
-        "content_delta": "text_delta",
-        "tool_call_start": "tool_ready",
-        "tool_call_result": "tool_finished",
-        "done": "run_finished",
-    },
-    "Assista X": {
-        "text": "text_delta",
-        "reasoning": "thinking_delta",
-        "tool_call": "tool_ready",
-        "tool_result": "tool_finished",
-        "usage": "usage_updated",
-        "error": "run_finished",
-        "end": "turn_finished",
-        "grounding": NONE + "a source is a part of a message (`Source`) and arrives with `message_added`",
-    },
-    "AgentX": {
-        "tool_use_content_block_start": "tool_started",
-        "input_json_delta": "tool_args_delta",
-        "tool_use_content_block_stop": NONE + "`tool_ready` says it with the parsed arguments",
-        "tool_call": "tool_ready",
-        "tool_result": "tool_finished",
-        "text_delta": "text_delta",
-        "message_start": "turn_started",
-        "message_delta": "turn_finished",
-        "message_stop": NONE + "`message_added` carries the complete message",
-        "conversation_start": "run_started",
-        "conversation_end": "run_finished",
-        "conversation_thinking": NONE + "phases are derived from events by `phase_after`",
-        "conversation_responding": NONE + "phases are derived from events by `phase_after`",
-        "tool_planned": "tool_ready",
-        "tool_executing": "tool_running",
-        "tool_completed": "tool_finished",
-        "user_message": "message_added",
-        "assistant_message": "message_added",
-        "tool_use_message": NONE + "`ToolUse` is derived: `run.tool_uses` joins a call and its result",
-        "error_message": "run_finished",
-        "exchange_request": "run_started",
-        "exchange_response": "run_finished",
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("system", "name"), [(system, name) for system, names in SOURCES.items() for name in names]
-)
-def test_every_source_name_has_its_event(system, name):
-    event_name = SOURCES[system][name]
-    assert event_name in {kind.type for kind in CLASSES} or (
-        event_name.startswith(NONE) and len(event_name) > len(NONE) + 20
-    )

@@ -147,15 +147,6 @@ async def test_each_turn_is_logged_once(caplog):
     assert len([record for record in caplog.records if record.levelno == logging.INFO]) == 2
 
 
-async def test_arguments_stream_to_whole_json():
-    wanted = {"path": "index.html", "old": "Bread", "new": "Cake"}
-    run = await run_script([write()], [call("edit_file", wanted, fragment=3)], [text("ok")])
-    edit = of(run, ToolStarted)[1].call_id
-    fragments = [event.text for event in of(run, ToolArgsDelta) if event.call_id == edit]
-    assert len(fragments) > 10
-    assert json.loads("".join(fragments)) == wanted
-
-
 @given(
     st.lists(st.tuples(arguments, st.integers(1, 9)), min_size=1, max_size=3),
     st.sampled_from(["create_file", "edit_file", "nope"]),

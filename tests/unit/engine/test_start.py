@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from agent_nb import Agent, Limits, model, replay
-from agent_nb.core.errors import CassetteError, ConfigError, ProviderError
+from agent_nb import Agent, Limits, model
+from agent_nb.core.errors import ConfigError, ProviderError
 from agent_nb.core.events import RunFinished, RunStarted, TextDelta
 from agent_nb.providers.scripted import ScriptedProvider, fail, stall, text, usage
 from tests.support.scripts import write
@@ -165,13 +165,6 @@ async def test_one_still_at_work_cannot_be_picked():
     race.pick(2)
     assert run.variant == 0
     assert (await race).variant == 1
-
-
-async def test_a_cassette_of_variants_is_not_one_run(tmp_path):
-    tape = tmp_path / "hero.jsonl"
-    await demo().recording(tape).start_variants(PROMPT, variants=2)
-    with pytest.raises(CassetteError, match="recorded with 2 variants, not 1"):
-        await Agent(replay(tape)).run(PROMPT)
 
 
 async def test_a_failing_variant_is_not_recorded(tmp_path):
