@@ -117,7 +117,6 @@ class Fake:
     def receive(self, message):
         match message["method"]:
             case "initialize":
-                time.sleep(self.script.get("start_seconds", 0))
                 self.reply(message, self.script.get("initialize", INITIALIZE))
             case "session/new":
                 self.servers = message["params"]["mcpServers"]
@@ -185,9 +184,6 @@ class Fake:
         self.cancelled.wait(3600)
         for step in then:
             self.step(step)
-
-    def do_sleep(self, sleep):
-        time.sleep(sleep)
 
     def do_child(self, child):
         """Starts a process in a group of its own, as agents do for commands."""

@@ -7,7 +7,7 @@ import pytest
 import agent_nb
 from agent_nb import Agent, events
 from agent_nb._base import program
-from agent_nb.acp import known, session, turns
+from agent_nb.acp import session, turns
 from tests.support.processes import ended
 from tests.support.waiting import PATIENCE
 from tests.unit.acp.test_runs import PAGE
@@ -120,10 +120,7 @@ async def test_no_process_is_left_of_an_agent_that_ignores_the_end(run_fake, fak
 @pytest.mark.parametrize("place", ["new", "prompts"])
 async def test_an_agent_without_a_login_names_the_command(fake, place):
     error = {"error": {"code": -32000, "message": "Authentication required"}}
-    modes = {"availableModes": [{"id": "default"}], "currentModeId": "default"}
-    new = error if place == "new" else {"sessionId": "s1", "modes": modes}
-    fake.plays([{"end": error}], new=new)
-    known.set_own({"claude": known.AGENTS["fake"].command})
+    fake.plays([{"end": error}], agent="claude", **({"new": error} if place == "new" else {}))
     run = await Agent("acp:claude").run("Go.")
     assert run.error == (
         "Claude Code is not logged in: Authentication required."

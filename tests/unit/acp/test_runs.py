@@ -252,10 +252,8 @@ async def test_a_saved_run_and_a_cassette_need_no_agent(fake, tmp_path):
 async def test_the_environment_has_no_keys_of_other_vendors(fake, monkeypatch):
     for name in ("GEMINI_API_KEY", "OPENAI_API_KEY", "OTHER"):
         monkeypatch.setenv(name, f"value-of-{name}")
-    modes = {"availableModes": [{"id": "default"}], "currentModeId": "default"}
     script = [{"environment": ["GEMINI_API_KEY", "OPENAI_API_KEY", "OTHER", "GEMINI_CLI_TRUST_WORKSPACE"]}]
-    fake.plays(script, new={"sessionId": "s1", "modes": modes})
-    known.set_own({"gemini": known.AGENTS["fake"].command})
+    fake.plays(script, agent="gemini")
     await Agent("acp:gemini").run("Go.")
     [seen] = fake.noted("environment")
     assert seen == {
@@ -276,8 +274,8 @@ def test_an_agent_gets_no_keys_of_other_agents(monkeypatch, name):
 
 
 async def test_an_agent_without_the_mode_that_asks_is_not_prompted(fake):
-    fake.plays([{"say": "Free!"}], new={"sessionId": "s1", "modes": {"availableModes": [{"id": "yolo"}]}})
-    known.set_own({"gemini": known.AGENTS["fake"].command})
+    new = {"sessionId": "s1", "modes": {"availableModes": [{"id": "yolo"}]}}
+    fake.plays([{"say": "Free!"}], agent="gemini", new=new)
     run = await Agent("acp:gemini").run("Go.")
     assert run.reason == "failed"
     assert "Gemini CLI has no mode 'default', in which it asks before it acts." in run.error
@@ -288,8 +286,7 @@ async def test_an_agent_without_the_mode_that_asks_is_not_prompted(fake):
 async def test_codex_is_put_in_the_mode_that_asks(fake, approve, mode):
     modes = {"availableModes": [{"id": "read-only"}, {"id": "agent"}], "currentModeId": "other"}
     update = {"update": "usage_update", "used": 5, "size": 9}
-    fake.plays([update, {"say": "Done."}], new={"sessionId": "s1", "modes": modes})
-    known.set_own({"codex": known.AGENTS["fake"].command})
+    fake.plays([update, {"say": "Done."}], agent="codex", new={"sessionId": "s1", "modes": modes})
     run = await Agent("acp:codex", approve=approve).run("Go.")
     assert run.reason == "end_turn"
     assert fake.received("session/set_mode") == [{"sessionId": "s1", "modeId": mode}]
@@ -321,9 +318,8 @@ async def test_what_an_agent_cannot_keep_is_refused(fake, change, why):
         change().prepare("Go.")
 
 
-def test_gemini_has_no_effort(monkeypatch, fake):
-    fake.plays([])
-    known.set_own({"gemini": known.AGENTS["fake"].command})
+def test_gemini_has_no_effort(fake):
+    fake.plays([], agent="gemini")
     with pytest.raises(ConfigError, match="does not support `effort`"):
         Agent(agent_nb.model("acp:gemini", effort="high")).prepare("Go.")
 
