@@ -1,7 +1,6 @@
 """The shared HTTP client, and how long a vendor may be silent."""
 
 import asyncio
-import gc
 import socket
 from contextlib import asynccontextmanager
 
@@ -65,7 +64,6 @@ async def test_a_forgotten_user_holds_nothing_open():
     client = await shared_client(forgotten)
     await shared_client(user)
     del forgotten
-    gc.collect()
     await release(user)
     assert client.is_closed
 
@@ -153,12 +151,12 @@ SIGNS = [
 
 
 async def test_a_comment_or_a_ping_is_a_sign_of_life():
-    """All at once, because each takes five seconds."""
+    """All at once, because each takes two seconds."""
 
     async def answer(protocol: str, sign: Comment | Raw) -> str:
         async with WireServer() as server:
-            server.plan(reply(*[Pause(1), sign] * 5, Say("At last.")))
-            return (await turn_of(CASE[protocol].provider(server, silence=4))).message.text
+            server.plan(reply(*[Pause(0.5), sign] * 4, Say("At last.")))
+            return (await turn_of(CASE[protocol].provider(server, silence=1.5))).message.text
 
     answers = await asyncio.gather(*(answer(*each) for each in SIGNS))
     assert answers == ["At last."] * len(SIGNS)
