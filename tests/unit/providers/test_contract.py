@@ -54,7 +54,9 @@ from tests.unit.core.test_run_settings import VALUES
 PNG_START = b"\x89PNG\r\n\x1a\n"
 SIGNATURE = "c2lnbmVkK3RoaXMvYW5kPT90aGF0+/8="
 
-pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUD_CASES], ids=str)
+# The clouds share the code of their protocols, so only `make test-wide` tries all of this on them.
+CLOUDS = [pytest.param(case, marks=pytest.mark.wide) for case in CLOUD_CASES]
+pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUDS], ids=str)
 
 
 @pytest.fixture

@@ -23,7 +23,9 @@ from tests.support.wire import (
 )
 from tests.support.wire.cases import CASES, CLOUD_CASES, KEY, Case, collect, turn_of
 
-pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUD_CASES], ids=str)
+# The clouds share the code of their protocols, so only `make test-wide` tries all of this on them.
+CLOUDS = [pytest.param(case, marks=pytest.mark.wide) for case in CLOUD_CASES]
+pytestmark = pytest.mark.parametrize("case", [*CASES, *CLOUDS], ids=str)
 
 
 async def failure(case: Case, server: WireServer, planned: Reply, **settings) -> ProviderError:

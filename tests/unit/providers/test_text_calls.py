@@ -2,6 +2,7 @@
 
 import asyncio
 import html
+import itertools
 import json
 import unicodedata
 from dataclasses import replace
@@ -229,10 +230,21 @@ QUOTATIONS = {
     "numbered YAML": numbered(YAML, "{}: "),
     "numbered with bars": numbered(YAML, "Line {} | "),
 }
+PLACES = ["file", "result", "system", "tool"]
+"""Where a quotation may be, besides the prompt."""
 
 
-@pytest.mark.parametrize("place", ["prompt", "file", "result", "system", "tool"])
-@pytest.mark.parametrize("form", QUOTATIONS)
+@pytest.mark.parametrize(
+    ("form", "place"),
+    [
+        *((form, "prompt") for form in QUOTATIONS),
+        *(("as it is", place) for place in PLACES),
+        *(
+            pytest.param(form, place, marks=pytest.mark.wide)
+            for form, place in itertools.product(list(QUOTATIONS)[1:], PLACES)
+        ),
+    ],
+)
 async def test_a_quotation_is_recognised_however_it_is_written(server: WireServer, form: str, place: str):
     quotation, ran = f"It says: {QUOTATIONS[form]}", list[str]()
 
