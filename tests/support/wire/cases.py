@@ -12,7 +12,9 @@ from agent_nb.providers.base import Piece, Request, Turn
 from agent_nb.providers.streaming import VendorProvider
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.faults import KEY
+from tests.support.wire.server import Request as SentRequest
 from tests.support.wire.server import WireServer
+from tests.support.wire.steps import Say, Step, reply
 
 RED_PNG = Image(
     base64.b64decode(
@@ -131,6 +133,22 @@ async def two_turns(provider: VendorProvider, **results: Any) -> Turn:
     turn = await turn_of(provider)
     await turn_of(provider, ask(user("Hello?"), turn.message, results_of(turn, **results)))
     return turn
+
+
+async def sent_by(
+    provider: VendorProvider, server: WireServer, request: Request | None = None
+) -> SentRequest:
+    """What arrives at the server for this request."""
+    server.plan(reply(Say("Hello.")))
+    assert (await turn_of(provider, request)).message.text == "Hello."
+    return server.requests[-1]
+
+
+async def sent_back(provider: VendorProvider, server: WireServer, *steps: Step, **results: Any) -> Any:
+    """The body of the second request, after an answer with these steps whose calls have these results."""
+    server.plan(reply(*steps), reply(Say("Done.")))
+    await two_turns(provider, **results)
+    return server.requests[-1].body
 
 
 def strings_in(value: Any) -> Iterator[str]:

@@ -6,25 +6,17 @@ from agent_nb.core.errors import ProviderError
 from agent_nb.core.messages import Message, ToolCall, ToolResult, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, End, Raw, Redacted, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, turn_of, two_turns
+from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, results_of, sent_back, sent_by, turn_of
 from tests.support.wire.framing import sse
 
 ANTHROPIC = CASE["anthropic_messages"]
 
 
 async def test_blocks_come_back_in_order_and_unchanged(server: WireServer):
-    server.plan(
-        reply(
-            Think("Hm.", "sig-1"),
-            Redacted("Emw+/="),
-            Say("So."),
-            Think("And?", "sig-2"),
-            Call("search", {"q": 1}, id="c"),
-        ),
-        reply(Say("Done.")),
-    )
-    await two_turns(ANTHROPIC.provider(server), code="FAILED")
-    _, answer, results = server.requests[1].body["messages"]
+    steps = Think("Hm.", "sig-1"), Redacted("Emw+/="), Say("So."), Think("And?", "sig-2")
+    call = Call("search", {"q": 1}, id="c")
+    body = await sent_back(ANTHROPIC.provider(server), server, *steps, call, code="FAILED")
+    _, answer, results = body["messages"]
     assert answer["content"] == [
         {"type": "thinking", "thinking": "Hm.", "signature": "sig-1"},
         {"type": "redacted_thinking", "data": "Emw+/="},
@@ -36,9 +28,7 @@ async def test_blocks_come_back_in_order_and_unchanged(server: WireServer):
 
 
 async def test_thinking_is_asked_for_and_the_prompt_cached(server: WireServer):
-    server.plan(reply(Say("Hello.")))
-    await turn_of(ANTHROPIC.provider(server, effort="xhigh"))
-    body = server.requests[0].body
+    body = (await sent_by(ANTHROPIC.provider(server, effort="xhigh"), server)).body
     assert body["thinking"] == {"type": "adaptive", "display": "summarized"}
     assert body["output_config"] == {"effort": "xhigh"}
     assert body["cache_control"] == {"type": "ephemeral"}
@@ -68,9 +58,9 @@ async def test_results_of_one_turn_share_a_message(server: WireServer):
 
 
 async def test_a_failed_result_with_an_image_is_accepted(server: WireServer):
-    server.plan(reply(Call("search", {}, id="c")), reply(Say("Done.")))
-    await two_turns(ANTHROPIC.provider(server), code="FAILED", images=(RED_PNG,))
-    result = server.requests[1].body["messages"][2]["content"][0]
+    call = Call("search", {}, id="c")
+    body = await sent_back(ANTHROPIC.provider(server), server, call, code="FAILED", images=(RED_PNG,))
+    result = body["messages"][2]["content"][0]
     assert [block["type"] for block in result["content"]] == ["text", "image"]
 
 
@@ -141,14 +131,11 @@ async def test_a_paused_turn_comes_back_with_the_input_of_the_vendors_own_tool(s
 
 
 async def test_an_address_may_end_in_v1(server: WireServer):
-    server.plan(reply(Say("Hello.")))
-    await turn_of(ANTHROPIC.provider(server, base_url=server.base_url("responses")))
-    assert server.requests[0].path == "/v1/messages"
+    provider = ANTHROPIC.provider(server, base_url=server.base_url("responses"))
+    assert (await sent_by(provider, server)).path == "/v1/messages"
 
 
 async def test_a_token_from_the_environment_is_sent(server: WireServer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-the-tests")
-    server.plan(reply(Say("Hello.")))
-    await turn_of(model("anthropic:", base_url=server.base_url("anthropic_messages")))
-    assert server.requests[0].headers["authorization"] == "Bearer token-of-the-tests"
+    request = await sent_by(model("anthropic:", base_url=server.base_url("anthropic_messages")), server)
+    assert request.headers["authorization"] == "Bearer token-of-the-tests"

@@ -11,7 +11,18 @@ from agent_nb.core.errors import ProviderError
 from agent_nb.core.messages import Text, Thinking, ToolCall, assistant, user
 from agent_nb.providers import model
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, RED_PNG, SEARCH, ask, collect, results_of, turn_of, two_turns
+from tests.support.wire.cases import (
+    CASE,
+    RED_PNG,
+    SEARCH,
+    ask,
+    collect,
+    results_of,
+    sent_back,
+    sent_by,
+    turn_of,
+    two_turns,
+)
 from tests.support.wire.framing import sse
 from tests.support.wire.steps import Cut, Reply, problem
 
@@ -80,9 +91,9 @@ async def test_a_limit_is_sent_under_the_name_that_the_model_accepts(server: Wir
 
 
 async def test_a_long_description_of_a_tool_is_truncated(server: WireServer):
-    server.plan(reply(Say("Hello.")))
-    await turn_of(CHAT.provider(server), ask(tools=(replace(SEARCH, description="Finds things. " * 100),)))
-    sent = server.requests[0].body["tools"][0]["function"]["description"]
+    request = ask(tools=(replace(SEARCH, description="Finds things. " * 100),))
+    body = (await sent_by(CHAT.provider(server), server, request)).body
+    sent = body["tools"][0]["function"]["description"]
     assert sent.startswith("Finds things. Finds")
     assert sent.endswith("…")
 
@@ -143,9 +154,8 @@ async def test_thinking_goes_back_under_its_own_name(server: WireServer, field: 
 
 
 async def test_deepseek_gets_the_field_even_when_empty(server: WireServer):
-    server.plan(reply(*TWO_CALLS), reply(Say("Done.")))
-    await two_turns(model("deepseek:", api_key=KEY, base_url=server.base_url("chat")))
-    assert server.requests[1].body["messages"][2]["reasoning_content"] == ""
+    body = await sent_back(CHAT.provider(server, "deepseek:"), server, *TWO_CALLS)
+    assert body["messages"][2]["reasoning_content"] == ""
 
 
 def detail(kind: str, index: int = 0, **fields) -> Raw:
@@ -160,13 +170,10 @@ async def test_fragments_of_thinking_go_back_as_one_with_its_signature(server: W
         detail("reasoning.encrypted", 1, data="c2Vk", id="rs_2"),
     ]
     signature = {"type": "reasoning.text", "index": 0, "signature": "c2lnbmVk", "format": None}
-    server.plan(
-        reply(*fragments, chunk({"content": "I search.", "reasoning_details": [signature]}), *TWO_CALLS),
-        reply(Say("Done.")),
-    )
-    await two_turns(CHAT.provider(server))
+    signed = chunk({"content": "I search.", "reasoning_details": [signature]})
+    body = await sent_back(CHAT.provider(server), server, *fragments, signed, *TWO_CALLS)
     thinking = {"text": "Hm, so.\n", "format": "anthropic-claude-v1", "signature": "c2lnbmVk"}
-    assert server.requests[1].body["messages"][2]["reasoning_details"] == [
+    assert body["messages"][2]["reasoning_details"] == [
         {"type": "reasoning.text", "index": 0, **thinking},
         {"type": "reasoning.encrypted", "index": 1, "data": "c2Vj", "id": "rs_1"},
         {"type": "reasoning.encrypted", "index": 1, "data": "c2Vk", "id": "rs_2"},
@@ -219,7 +226,7 @@ async def test_user_messages_in_a_row_are_sent_as_one(server: WireServer):
 async def test_deepseek_gets_every_id_once(server: WireServer):
     call = Call("search", {"q": 1}, id="call_0")
     server.plan(reply(call), reply(call), reply(Say("Done.")))
-    provider = model("deepseek:", api_key=KEY, base_url=server.base_url("chat"))
+    provider = CHAT.provider(server, "deepseek:")
     conversation = [user("Hello?")]
     for _ in range(2):
         turn = await turn_of(provider, ask(*conversation))
@@ -233,8 +240,7 @@ async def test_deepseek_gets_every_id_once(server: WireServer):
 @pytest.mark.parametrize("effort", EFFORTS)
 async def test_mistral_gets_its_own_ids_order_and_efforts(server: WireServer, effort: str):
     server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
-    address = server.base_url("chat")
-    provider = model("chat:mistral-medium-latest", api_key=KEY, base_url=address, effort=effort)
+    provider = CHAT.provider(server, "chat:mistral-medium-latest", effort=effort)
     question = user("What colour?", RED_PNG)
     turn = await turn_of(provider, ask(question))
     silent = assistant(Thinking("Hm."))
@@ -256,34 +262,25 @@ async def test_mistral_gets_its_own_ids_order_and_efforts(server: WireServer, ef
 )
 async def test_what_a_server_refuses_is_left_out(server: WireServer, vendor: str, refusal: str, refused: str):
     server.plan(problem(400, refusal), reply(Say("Hello.")))
-    provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"), effort="high")
-    run = await Agent(provider).run("Hello?")
+    run = await Agent(CHAT.provider(server, f"{vendor}:m", effort="high")).run("Hello?")
     assert (run.reason, run.text) == ("end_turn", "Hello.")
     assert [refused in request.body for request in server.requests] == [True, False]
 
 
 @pytest.mark.parametrize(
-    ("vendor", "expected"),
+    ("vendor", "effort", "expected"),
     [
-        ("openrouter", {"reasoning": {"effort": "high"}}),
-        ("deepseek", {"thinking": {"type": "enabled"}, "reasoning_effort": "high"}),
-        ("ollama", {"reasoning_effort": "high"}),
-        ("vllm", {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": "high"}),
+        ("openrouter", "high", {"reasoning": {"effort": "high"}}),
+        ("deepseek", "high", {"thinking": {"type": "enabled"}, "reasoning_effort": "high"}),
+        ("deepseek", "xhigh", {"reasoning_effort": "xhigh"}),  # it maps efforts itself
+        ("ollama", "high", {"reasoning_effort": "high"}),
+        ("vllm", "high", {"chat_template_kwargs": {"enable_thinking": True}, "reasoning_effort": "high"}),
     ],
 )
-async def test_effort_in_each_servers_words(server: WireServer, vendor: str, expected):
-    server.plan(reply(Say("Hello.")))
-    provider = model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat"), effort="high", top_k=5)
-    await turn_of(provider)
-    body = server.requests[0].body
+async def test_effort_in_each_servers_words(server: WireServer, vendor: str, effort: str, expected):
+    body = (await sent_by(CHAT.provider(server, f"{vendor}:m", effort=effort, top_k=5), server)).body
     assert {key: body[key] for key in expected} == expected
     assert body["top_k"] == 5
-
-
-async def test_deepseek_maps_efforts_itself(server: WireServer):
-    server.plan(reply(Say("Hello.")))
-    await turn_of(model("deepseek:", api_key=KEY, base_url=server.base_url("chat"), effort="xhigh"))
-    assert server.requests[0].body["reasoning_effort"] == "xhigh"
 
 
 async def test_images_of_results_follow_in_a_user_message(server: WireServer):
@@ -300,21 +297,17 @@ async def test_images_of_results_follow_in_a_user_message(server: WireServer):
 
 @pytest.mark.parametrize(("vendor", "sent"), [("openrouter", True), ("deepseek", False), ("ollama", False)])
 async def test_made_images_go_to_those_who_see(server: WireServer, vendor: str, sent: bool):
-    server.plan(reply(*TWO_CALLS), reply(Say("Red.")))
-    await two_turns(model(f"{vendor}:m", api_key=KEY, base_url=server.base_url("chat")), images=(RED_PNG,))
-    assert ("image_url" in str(server.requests[1].body["messages"])) is sent
+    body = await sent_back(CHAT.provider(server, f"{vendor}:m"), server, *TWO_CALLS, images=(RED_PNG,))
+    assert ("image_url" in str(body["messages"])) is sent
 
 
 async def test_openais_account_stays_with_openai(server: WireServer, monkeypatch: pytest.MonkeyPatch):
     for name in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
         monkeypatch.setenv(name, "private-to-openai")
-    server.plan(reply(Say("Hello.")))
-    provider = model("chat:m", base_url=server.base_url("chat"))
-    assert (await turn_of(provider)).message.text == "Hello."
-    assert "private-to-openai" not in str(server.requests[0].headers)
+    request = await sent_by(model("chat:m", base_url=server.base_url("chat")), server)
+    assert "private-to-openai" not in str(request.headers)
 
 
 async def test_own_headers_are_sent(server: WireServer):
-    server.plan(reply(Say("Hello.")))
-    await turn_of(CHAT.provider(server, headers={"X-Title": "A notebook"}))
-    assert server.requests[0].headers["x-title"] == "A notebook"
+    request = await sent_by(CHAT.provider(server, headers={"X-Title": "A notebook"}), server)
+    assert request.headers["x-title"] == "A notebook"

@@ -8,24 +8,31 @@ import pytest
 from agent_nb import Agent
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.messages import Message, Text, ToolCall, ToolResult, assistant, user
-from agent_nb.providers import model
 from agent_nb.providers.http import tls
 from agent_nb.tools.file_tools import CREATE_FILE
 from tests.support.wire import Call, End, Raw, Say, Think, WireServer, reply
-from tests.support.wire.cases import CASE, KEY, RED_PNG, ask, collect, results_of, turn_of, two_turns
+from tests.support.wire.cases import (
+    CASE,
+    RED_PNG,
+    ask,
+    collect,
+    results_of,
+    sent_back,
+    sent_by,
+    turn_of,
+    two_turns,
+)
 from tests.support.wire.framing import sse
-from tests.support.wire.steps import Cut, problem
+from tests.support.wire.steps import Cut, Reply, problem
 
 INTERACTIONS, GENERATE = CASE["interactions"], CASE["generate_content"]
 SIGNATURE = "++++/z4/c2ln"
 
 
 async def test_steps_come_back_in_order_and_unchanged(server: WireServer):
-    server.plan(
-        reply(Think("Hm.", SIGNATURE), Say("So."), Call("search", {"q": 1}, id="c")), reply(Say("Done."))
-    )
-    await two_turns(INTERACTIONS.provider(server), code="FAILED")
-    assert server.requests[1].body["input"][1:] == [
+    steps = Think("Hm.", SIGNATURE), Say("So."), Call("search", {"q": 1}, id="c")
+    body = await sent_back(INTERACTIONS.provider(server), server, *steps, code="FAILED")
+    assert body["input"][1:] == [
         {"type": "thought", "signature": SIGNATURE, "summary": [{"type": "text", "text": "Hm."}]},
         {"type": "model_output", "content": [{"type": "text", "text": "So."}]},
         {"type": "function_call", "id": "c", "name": "search", "arguments": {"q": 1}},
@@ -50,9 +57,7 @@ async def test_the_sdk_reads_no_certificates(server: WireServer, monkeypatch):
 
 
 async def test_nothing_is_stored_at_the_vendor(server: WireServer):
-    server.plan(reply(Say("Hello.")))
-    await turn_of(INTERACTIONS.provider(server, effort="max", max_tokens=500))
-    body = server.requests[0].body
+    body = (await sent_by(INTERACTIONS.provider(server, effort="max", max_tokens=500), server)).body
     assert body["store"] is False
     assert body["generation_config"] == {
         "thinking_summaries": "auto",
@@ -158,43 +163,31 @@ async def test_an_answer_that_a_policy_ended_is_a_refusal(server: WireServer, re
     assert (turn.stop, turn.detail) == ("refusal", reason)
 
 
-async def test_a_missing_signature_is_replaced(server: WireServer):
-    call = Call("list_files", "{}", id="c", signature=SIGNATURE)
-    server.plan(reply(call), reply(End("MISSING_THOUGHT_SIGNATURE")), reply(Say("Done.")))
-    run = await Agent(GENERATE.provider(server)).run("Which files are there?")
-    assert (run.reason, run.text, len(server.requests)) == ("end_turn", "Done.", 3)
-    assert "skip_thought_signature_validator" in repr(
-        base64.urlsafe_b64decode(server.requests[2].body["contents"][1]["parts"][0]["thoughtSignature"])
-    )
-
-
 async def test_images_of_results_follow_them_for_models_that_take_none_there(server: WireServer):
-    server.plan(reply(Call("search", "{}", id="c")), reply(Say("Red.")))
-    await two_turns(GENERATE.provider(server, "gemini:gemini-2.5-flash"), images=(RED_PNG,))
-    _, _, results, images = server.requests[1].body["contents"]
+    provider = GENERATE.provider(server, "gemini:gemini-2.5-flash")
+    body = await sent_back(provider, server, Call("search", "{}", id="c"), images=(RED_PNG,))
+    _, _, results, images = body["contents"]
     assert [list(part) for part in results["parts"]] == [["functionResponse"]]
     assert [part.get("text") for part in images["parts"]] == ["The images of search:", None]
 
 
-async def test_a_malformed_call_may_be_tried_again(server: WireServer):
-    server.plan(reply(Say("Hm."), End("MALFORMED_FUNCTION_CALL")))
-    with pytest.raises(ProviderError, match="MALFORMED_FUNCTION_CALL") as caught:
-        await collect(GENERATE.provider(server))
-    assert caught.value.retryable
-
-
-async def test_an_error_without_a_code_may_be_tried_again(server: WireServer):
-    server.plan(reply(Say("Hm."), Raw(sse({"error": {"message": "Oops"}}))))
-    with pytest.raises(ProviderError, match="without a code") as caught:
+@pytest.mark.parametrize(
+    ("end", "says"),
+    [
+        (End("MALFORMED_FUNCTION_CALL"), "MALFORMED_FUNCTION_CALL"),
+        (Raw(sse({"error": {"message": "Oops"}})), "without a code"),
+    ],
+)
+async def test_a_malformed_call_and_an_error_without_a_code_may_be_tried_again(server, end, says):
+    server.plan(reply(Say("Hm."), end))
+    with pytest.raises(ProviderError, match=says) as caught:
         await collect(GENERATE.provider(server))
     assert caught.value.retryable
 
 
 async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
-    server.plan(reply(Say("Hello.")))
-    await turn_of(INTERACTIONS.provider(server))
-    assert server.requests[0].path == "/v1/interactions"
+    assert (await sent_by(INTERACTIONS.provider(server), server)).path == "/v1/interactions"
 
 
 @pytest.mark.parametrize(
@@ -210,11 +203,8 @@ async def test_the_vertex_switch_changes_nothing(server: WireServer, monkeypatch
     ],
 )
 async def test_an_effort_becomes_a_level_or_a_budget(server: WireServer, name: str, effort: str, thinking):
-    server.plan(reply(Say("Hello.")))
-    settings = {"api_key": KEY, "base_url": server.base_url("interactions"), "api": "generate_content"}
-    await turn_of(model(f"gemini:{name}", effort=effort, **settings))
-    sent = server.requests[0].body["generationConfig"]["thinkingConfig"]
-    assert sent == {"include_thoughts": True, **thinking}
+    body = (await sent_by(GENERATE.provider(server, f"gemini:{name}", effort=effort), server)).body
+    assert body["generationConfig"]["thinkingConfig"] == {"include_thoughts": True, **thinking}
 
 
 async def test_the_turn_of_another_vendor_goes_on_with_its_first_call_marked_as_unsigned(server: WireServer):
@@ -233,9 +223,8 @@ async def test_the_turn_of_another_vendor_goes_on_with_its_first_call_marked_as_
 
 @pytest.mark.parametrize("empty", [Think("Hm.", ""), Say("")], ids=["unsigned thought", "no text"])
 async def test_steps_that_would_be_refused_are_not_sent_back(server: WireServer, empty: Think | Say):
-    server.plan(reply(empty, Call("search", "{}", id="c")), reply(Say("Done.")))
-    await two_turns(INTERACTIONS.provider(server))
-    kinds = [step["type"] for step in server.requests[1].body["input"]]
+    body = await sent_back(INTERACTIONS.provider(server), server, empty, Call("search", "{}", id="c"))
+    kinds = [step["type"] for step in body["input"]]
     assert kinds == ["user_input", "function_call", "function_result"]
 
 
@@ -254,22 +243,23 @@ async def test_an_answer_in_two_halves_is_one_content(server: WireServer):
 
 
 async def test_the_path_is_asked_for_before_the_content(server: WireServer):
-    server.plan(reply(Say("Hello.")), reply(Say("Hello.")))
-    for case in (INTERACTIONS, GENERATE):
-        await turn_of(case.provider(server), ask(tools=(CREATE_FILE.spec,)))
-    interaction, generated = (request.body["tools"][0] for request in server.requests)
+    request = ask(tools=(CREATE_FILE.spec,))
+    sent = [await sent_by(case.provider(server), server, request) for case in (INTERACTIONS, GENERATE)]
+    interaction, generated = (each.body["tools"][0] for each in sent)
     schema = generated["functionDeclarations"][0]["parameters_json_schema"]
     assert schema["propertyOrdering"] == ["path", "content"]
     for sent in (interaction["parameters"], schema):
         assert sent["required"] == ["path", "content"]
 
 
-async def test_a_refused_signature_is_replaced_by_the_documented_one(server: WireServer):
-    server.plan(
-        reply(Call("list_files", "{}", id="c", signature=SIGNATURE)),
-        problem(400, "Thought signature is not valid."),
-        reply(Say("Done.")),
-    )
+@pytest.mark.parametrize(
+    "refusal",
+    [reply(End("MISSING_THOUGHT_SIGNATURE")), problem(400, "Thought signature is not valid.")],
+    ids=["missing", "not valid"],
+)
+async def test_a_refused_signature_is_replaced_by_the_documented_one(server: WireServer, refusal: Reply):
+    call = Call("list_files", "{}", id="c", signature=SIGNATURE)
+    server.plan(reply(call), refusal, reply(Say("Done.")))
     run = await Agent(GENERATE.provider(server)).run("Which files are there?")
     assert (run.reason, run.text) == ("end_turn", "Done.")
     sent = [

@@ -8,7 +8,7 @@ import pytest
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.messages import ToolSpec, user
 from tests.support.wire import Raw, Refuse, Say, WireServer, reply
-from tests.support.wire.cases import CASE, ask, collect, results_of, turn_of, two_turns
+from tests.support.wire.cases import CASE, ask, collect, results_of, sent_back, sent_by, turn_of
 from tests.support.wire.framing import sse
 from tests.support.wire.steps import Call, Cut, End, Think
 
@@ -16,9 +16,9 @@ OPENAI = CASE["responses"]
 
 
 async def test_nothing_is_stored_at_the_vendor(server: WireServer):
-    server.plan(reply(Say("Hello.")))
-    await turn_of(OPENAI.provider(server, effort="high", max_tokens=500, service_tier="flex"))
-    body = server.requests[0].body
+    body = (
+        await sent_by(OPENAI.provider(server, effort="high", max_tokens=500, service_tier="flex"), server)
+    ).body
     assert body["store"] is False
     assert body["include"] == ["reasoning.encrypted_content"]
     assert body["reasoning"] == {"effort": "high", "summary": "auto"}
@@ -38,11 +38,9 @@ async def test_models_that_do_not_reason_can_go_on_after_one_that_does(server: W
 
 
 async def test_reasoning_goes_back_before_what_it_led_to(server: WireServer):
-    server.plan(
-        reply(Think("Hm."), Think("So."), Say("I search."), Call("search", {"q": 1})), reply(Say("Done."))
-    )
-    await two_turns(OPENAI.provider(server))
-    assert [item.get("type") for item in server.requests[1].body["input"][1:]] == [
+    steps = Think("Hm."), Think("So."), Say("I search."), Call("search", {"q": 1})
+    body = await sent_back(OPENAI.provider(server), server, *steps)
+    assert [item.get("type") for item in body["input"][1:]] == [
         "reasoning",
         "reasoning",
         "message",
@@ -62,28 +60,27 @@ async def test_thinking_that_was_cut_does_not_go_back(server: WireServer):
 async def test_a_call_that_was_cut_goes_back_as_valid_json(server: WireServer):
     started = {"id": "fc_1", "type": "function_call", "call_id": "c", "name": "search", "arguments": ""}
     at = {"output_index": 1}
-    server.plan(
-        reply(
-            Think("Hm."),
-            Raw(sse({"type": "response.output_item.added", **at, "item": started})),
-            Raw(sse({"type": "response.function_call_arguments.delta", **at, "delta": '{"q": "ca'})),
-            End("max_tokens"),
-        ),
-        reply(Say("Done.")),
+    body = await sent_back(
+        OPENAI.provider(server),
+        server,
+        Think("Hm."),
+        Raw(sse({"type": "response.output_item.added", **at, "item": started})),
+        Raw(sse({"type": "response.function_call_arguments.delta", **at, "delta": '{"q": "ca'})),
+        End("max_tokens"),
+        text="Cut off.",
+        code="INVALID_JSON",
     )
-    await two_turns(OPENAI.provider(server), text="Cut off.", code="INVALID_JSON")
-    _, call, output = server.requests[1].body["input"]
+    _, call, output = body["input"]
     assert (call["name"], json.loads(call["arguments"])) == ("search", {"invalid_json": '{"q": "ca'})
     assert (call["call_id"], output["output"]) == ("c", "Cut off.")
 
 
 async def test_a_tool_is_sent_as_not_strict(server: WireServer):
     """In strict mode every property would be required."""
-    server.plan(reply(Say("Hello.")))
     schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": []}
     tool = ToolSpec(name="search", description="Finds.", schema=schema)
-    await turn_of(OPENAI.provider(server), ask(tools=(tool,)))
-    sent = server.requests[0].body["tools"][0]
+    request = await sent_by(OPENAI.provider(server), server, ask(tools=(tool,)))
+    sent = request.body["tools"][0]
     assert (sent["strict"], sent["parameters"]) == (False, schema)
 
 

@@ -19,7 +19,7 @@ from agent_nb.providers.tool_schemas import ANTHROPIC, CHAT, GEMINI, OPENAI, _re
 from agent_nb.tools.base import Tool, ToolOutput
 from tests.support.server_schemas import server_schemas
 from tests.support.wire import Call, Say, WireServer, reply
-from tests.support.wire.cases import CASE, CASES, Case, ask, collect, results_of, turn_of, user
+from tests.support.wire.cases import CASE, CASES, Case, ask, collect, results_of, sent_by, turn_of, user
 from tests.support.wire.rules import Asked, first_refusal, tool_schemas
 
 
@@ -40,10 +40,9 @@ def sent_tools(case: Case, server: Any, *specs: ToolSpec) -> Asked:
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_the_tools_of_real_servers_are_taken(case: Case, server: WireServer):
     found = await server_schemas()
-    server.plan(reply(Say("Hello.")))
     specs = tuple(spec_of(schema, name) for name, (schema, _) in found.items())
-    await turn_of(case.provider(server), ask(tools=specs))
-    assert len(list(tool_schemas.tools(case.protocol, Asked("", server.requests[0].body)))) == len(found)
+    request = await sent_by(case.provider(server), server, ask(tools=specs))
+    assert len(list(tool_schemas.tools(case.protocol, Asked("", request.body)))) == len(found)
 
 
 @pytest.mark.parametrize(
