@@ -29,6 +29,7 @@ from tests.support.wire import (
     Comment,
     End,
     Pause,
+    Raw,
     Reply,
     Say,
     Think,
@@ -300,7 +301,7 @@ async def test_chunks_may_end_anywhere(case: Case, server: WireServer):
 
 
 async def test_unknown_events_are_ignored(case: Case, server: WireServer):
-    noise = (Comment(),) if case.comments else ()
+    noise = (Comment(), Raw(b"event: ping\ndata:\n\ndata: \n\n")) if case.comments else ()
     server.plan(reply(*noise, Say("Hello."), Unknown(), *noise, Say(" Again."), Unknown()))
     assert (await turn_of(case.provider(server))).message.text == "Hello. Again."
 

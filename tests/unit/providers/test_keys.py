@@ -10,13 +10,9 @@ from agent_nb.providers import default_model_name, model, settings
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.cases import CLIENT_OPTIONS
 
-EVERY_KEY = sorted({name for vendor in VENDORS.values() for name in vendor.keys})
-
 
 @pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch):
-    for name in EVERY_KEY:
-        monkeypatch.delenv(name, raising=False)
+def _no_colab_keys(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(settings, "_colab_keys", {})
 
 

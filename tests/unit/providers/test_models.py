@@ -77,13 +77,6 @@ def test_the_lists_of_models_have_all_that_the_sdks_name():
     assert not [name for name in other if not any(part in name for part in listed_models.GEMINI_UNKNOWN)]
 
 
-@pytest.mark.parametrize("name", [*LISTED, "gpt-7", "some-deployment"])
-def test_openai_accepts_every_effort_of_every_model(name: str):
-    for effort in (None, *EFFORTS):
-        body = model(f"openai:{name}", api_key="k", effort=effort).body(ask())
-        assert first_refusal("responses", Asked(name, body)) is None
-
-
 @pytest.mark.parametrize(
     ("name", "effort"),
     [("gpt-6.1-sol", "low"), ("gpt-5.6", "none"), ("o3", "low"), ("openai/gpt-5", "minimal")],
@@ -109,11 +102,18 @@ def test_gemini_takes_the_levels_of_its_family(name: str, levels: str):
     assert VENDORS["gemini"].family(name).efforts == tuple(levels.split())
 
 
-@pytest.mark.parametrize("protocol", ["interactions", "generate_content"])
-@pytest.mark.parametrize("name", [*GEMINI, *OTHERS])
-def test_no_model_of_gemini_refuses_an_effort(protocol: str, name: str):
+@pytest.mark.parametrize(
+    ("vendor", "protocol", "name"),
+    [
+        *(("openai", "responses", name) for name in (*LISTED, "gpt-7", "some-deployment")),
+        *(("anthropic", "anthropic_messages", name) for name in listed_models.EVERY_CLAUDE),
+        *(("gemini", "interactions", name) for name in (*GEMINI, *OTHERS)),
+        *(("gemini", "generate_content", name) for name in (*GEMINI, *OTHERS)),
+    ],
+)
+def test_no_model_refuses_an_effort(vendor: str, protocol: str, name: str):
     for effort in (None, *EFFORTS):
-        body = model(f"gemini:{name}", api=protocol, api_key="k", effort=effort).body(ask())
+        body = model(f"{vendor}:{name}", api=protocol, api_key="k", effort=effort).body(ask())
         if protocol == "generate_content":
             thinking = body["config"].get("thinking_config")
             body = {"contents": body["contents"], "generationConfig": {"thinkingConfig": thinking}}

@@ -26,7 +26,6 @@ pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
 
 PAGE = "<!doctype html>\n<h1>Pain au levain — 3 €</h1>\n"
 WRITES = Call("create_file", {"path": "index.html", "content": PAGE}, id="call_page")
-SOON = {"retry-after": "0"}
 
 
 async def events_of(case: Case, server: WireServer, **settings):
@@ -61,13 +60,8 @@ async def test_the_file_streams_while_it_is_written(case: Case, server: WireServ
     assert any(isinstance(event, UsageUpdated) and not event.estimated for event in events)
 
 
-@pytest.mark.parametrize(
-    "hiccup",
-    [problem(429, "Slow down", SOON), problem(529, "Overloaded", SOON), reply(Say("Half a sen"), Cut("rst"))],
-    ids=["429", "529", "cut"],
-)
-async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireServer, hiccup: Reply):
-    server.plan(hiccup, reply(Say("A whole sentence.")))
+async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireServer):
+    server.plan(reply(Say("Half a sen"), Cut("rst")), reply(Say("A whole sentence.")))
     events = await events_of(case, server)
     assert [event.attempt for event in events if isinstance(event, TurnRetrying)] == [1]
     after = events[next(i for i, event in enumerate(events) if isinstance(event, TurnRetrying)) :]
