@@ -11,7 +11,6 @@ test fails at its end unless it sets `server.may_refuse`. `WireServer(strict=Fal
 
 import asyncio
 import contextlib
-import json
 import socket
 import struct
 import threading
@@ -25,7 +24,7 @@ from tests.support.wire.dialects import DIALECTS, model_of, protocol_of
 from tests.support.wire.faults import with_fault
 from tests.support.wire.images import read_body
 from tests.support.wire.rules import Asked, Exchange, first_refusal
-from tests.support.wire.steps import Cut, Hold, Pause, Reply, problem
+from tests.support.wire.steps import Cut, Hold, Pause, Reply, json_reply, problem
 
 
 @dataclass(eq=False)
@@ -246,8 +245,9 @@ class _Connection(asyncio.Protocol):
             self.head(Reply(status=204, headers=cors.preflight(protocol, headers)), "", b"")
             return
         self.cors = cors.shared(protocol, headers)
-        if path in self.server.facts or path.endswith(("/models", "/api/show")):
-            self.tell(path)
+        resource = path.partition("?")[0]
+        if resource in self.server.facts or resource.endswith(("/models", "/api/show")):
+            self.tell(resource)
             return
         body = read_body(headers, rest[:length])
         self.request = Request(path, headers, body, protocol)
@@ -258,7 +258,7 @@ class _Connection(asyncio.Protocol):
     def tell(self, path: str) -> None:
         self.server.told.append(path)
         told = self.server.facts.get(path)
-        reply = problem(404) if told is None else Reply(status=200, body=json.dumps(told).encode())
+        reply = problem(404) if told is None else json_reply(told)
         self.head(reply, f"content-length: {len(reply.body or b'')}\r\n", reply.body or b"")
 
     async def answer(self, request: Request) -> None:

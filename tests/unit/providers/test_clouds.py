@@ -2,9 +2,6 @@
 
 import json
 import re
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -22,7 +19,7 @@ from agent_nb.providers.prices import price_of
 from agent_nb.providers.requirements import missing
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire import Say, Tokens, WireServer, problem, reply
-from tests.support.wire.cases import CLIENT_OPTIONS, CLOUD_CASES, KEY, turn_of
+from tests.support.wire.cases import CLIENT_OPTIONS, CLOUD_CASES, KEY, sent_by, turn_of
 
 TOKEN = "tok3n-of-the-stand-in-91f0"
 CLOUDS = [VENDORS[name] for name in CLIENT_OPTIONS]
@@ -45,34 +42,12 @@ REMEDIES = {"GOOGLE_APPLICATION_CREDENTIALS": "run gcloud auth application-defau
 """What is named in place of a variable."""
 
 
-class StandIn(BaseHTTPRequestHandler):
-    """A server of tokens, as a cloud gives one to its machines."""
-
-    def answer(self) -> None:
-        body = {
-            "access_token": TOKEN,
-            "expires_on": 4_000_000_000,
-            "expires_in": 3600,
-            "token_type": "Bearer",
-        }
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.end_headers()
-        self.wfile.write(json.dumps(body).encode())
-
-    do_GET = do_POST = answer  # noqa: N815
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
-def tokens() -> Iterator[str]:
-    server = HTTPServer(("127.0.0.1", 0), StandIn)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/token"
-    server.shutdown()
-    server.server_close()
+def tokens(server: WireServer) -> str:
+    """The address of tokens, as a cloud gives one to its machines."""
+    token = {"access_token": TOKEN, "token_type": "Bearer", "expires_on": 4_000_000_000, "expires_in": 3600}
+    server.facts["/token"] = token
+    return f"http://127.0.0.1:{server.port}/token"
 
 
 @pytest.fixture
@@ -129,9 +104,7 @@ def test_secrets_are_masked_and_not_passed_on(vendor, monkeypatch: pytest.Monkey
 async def test_azure_is_asked_as_its_sdk_asks(server: WireServer, monkeypatch, variables, sent):
     set_all(monkeypatch, COMPLETE["azure"] | variables | {"OPENAI_ORG_ID": "org", "OPENAI_API_KEY": "other"})
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", f"http://127.0.0.1:{server.port}/")
-    server.plan(reply(Say("Hello.")))
-    assert (await turn_of(model("azure:my-deployment"))).message.text == "Hello."
-    (request,) = server.requests
+    request = await sent_by(model("azure:my-deployment"), server)
     assert request.path == "/openai/responses?api-version=2025-04-01-preview"
     assert request.body["model"] == "my-deployment"
     credentials = {name: request.headers.get(name) for name in ("api-key", "authorization")}
@@ -143,10 +116,8 @@ async def test_azure_is_asked_as_its_sdk_asks(server: WireServer, monkeypatch, v
 async def test_azure_takes_the_token_of_a_managed_identity(server: WireServer, tokens: str, monkeypatch):
     pytest.importorskip("azure.identity")
     set_all(monkeypatch, {"IDENTITY_ENDPOINT": tokens, "IDENTITY_HEADER": "header-of-the-machine"})
-    server.plan(reply(Say("Hello.")))
     provider = model("azure:d", base_url=server.base_url("responses"), **CLIENT_OPTIONS["azure"])
-    assert (await turn_of(provider)).message.text == "Hello."
-    assert server.requests[0].headers["authorization"] == f"Bearer {TOKEN}"
+    assert (await sent_by(provider, server)).headers["authorization"] == f"Bearer {TOKEN}"
 
 
 @pytest.mark.parametrize(
@@ -183,11 +154,8 @@ async def test_vertex_uses_the_credentials_of_google_cloud_and_no_key(
     (home / "account.json").write_text(service_account(tokens))
     keys = {"GOOGLE_API_KEY": "AIza-never-used", "GEMINI_API_KEY": "AIza-never-used"}
     set_all(monkeypatch, keys | {"GOOGLE_APPLICATION_CREDENTIALS": str(home / "account.json")})
-    server.plan(reply(Say("Hello.")))
     address = server.base_url("generate_content")
-    provider = model("vertex:", base_url=address, **CLIENT_OPTIONS["vertex"])
-    assert (await turn_of(provider)).message.text == "Hello."
-    (request,) = server.requests
+    request = await sent_by(model("vertex:", base_url=address, **CLIENT_OPTIONS["vertex"]), server)
     assert "/projects/lab/locations/europe-west1/publishers/google/models/gemini-4-argon:" in request.path
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert "never-used" not in str(request.headers)
@@ -209,11 +177,8 @@ async def test_bedrock_takes_a_key_or_signs_the_request(server: WireServer, monk
     key = {"AWS_BEARER_TOKEN_BEDROCK": KEY}
     pair = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "s3cret-of-the-account-77"}
     set_all(monkeypatch, pair if is_signed else key)
-    server.plan(reply(Say("Hello.")))
     address = server.base_url("anthropic_messages").removesuffix("/v1") + "/anthropic"
-    provider = model("bedrock:", base_url=address, **CLIENT_OPTIONS["bedrock"])
-    assert (await turn_of(provider)).message.text == "Hello."
-    (request,) = server.requests
+    request = await sent_by(model("bedrock:", base_url=address, **CLIENT_OPTIONS["bedrock"]), server)
     assert request.path == "/anthropic/v1/messages"
     authorization = request.headers["authorization"]
     if is_signed:
