@@ -12,9 +12,8 @@ from typing import Any, Self
 
 from agent_nb import Agent, Run, load, replay
 from agent_nb.core.events import FileChanged, RunFinished
-from agent_nb.providers.base import VirtualClock
 from tests.support.wire import Call, Fault, Reply, Request, Say, Think, Tokens, WireServer, reply
-from tests.support.wire.cases import CASES, KEY, Case
+from tests.support.wire.cases import CASES, KEY, Case, without_waits
 from tests.support.wire.dialects import DIALECTS
 
 PROMPT = "A bakery page."
@@ -153,10 +152,9 @@ class Runs:
     async def __aenter__(self) -> Self:
         await self._server.start()
         self._tasks, self._threads = asyncio.all_tasks(), threading.active_count()
-        self._provider = self.wire.case.provider(self._server)
+        self._provider = without_waits(self.wire.case.provider(self._server))
         self._patience = self._provider.silence
         self._agent = Agent(self._provider)
-        self._provider.new_clock = lambda: VirtualClock(pace=0)
         return self
 
     async def __aexit__(self, *exc: object) -> None:

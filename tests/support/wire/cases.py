@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from agent_nb.core.messages import Image, Message, ToolResult, ToolSpec, user
 from agent_nb.providers import model
-from agent_nb.providers.base import Piece, Request, Turn
+from agent_nb.providers.base import Piece, Request, Turn, VirtualClock
 from agent_nb.providers.streaming import VendorProvider
 from agent_nb.providers.vendors import VENDORS
 from tests.support.wire.faults import KEY
@@ -97,6 +97,12 @@ CLOUD_CASES = (
     replace(CASE["generate_content"], name="vertex:gemini-4-argon"),
     replace(CASE["anthropic_messages"], name="bedrock:anthropic.claude-opus-5-5"),
 )
+
+
+def without_waits(provider: VendorProvider) -> VendorProvider:
+    """The provider with a clock on which the wait before a retry takes no time."""
+    provider.new_clock = lambda: VirtualClock(pace=0)
+    return provider
 
 
 def case_of(vendor: str) -> Case:

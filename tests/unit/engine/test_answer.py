@@ -195,7 +195,8 @@ async def test_a_tool_of_that_name_and_an_answer_exclude_each_other():
 
 @pytest.mark.parametrize("variants", [1, 3])
 async def test_the_demo_gives_a_value_of_the_type(variants):
-    agent = Agent("demo:", answer="slope: float, kind: Literal['a', 'b'], places: list[str], sure: bool")
+    kind = "slope: float, kind: Literal['a', 'b'], places: list[str], sure: bool"
+    agent = Agent(model("demo:", pace=0), answer=kind)
     run = await agent.start_variants("Which slope do the data have?", variants=variants)
     values = [variant.answer["slope"] for variant in run.variants or (run,)]
     assert (run.reason, len({*values})) == ("end_turn", variants)

@@ -22,6 +22,7 @@ from tests.support.wire.cases import (
     sent_by,
     turn_of,
     two_turns,
+    without_waits,
 )
 from tests.support.wire.framing import sse
 from tests.support.wire.steps import Cut, Reply, problem
@@ -72,7 +73,7 @@ async def test_fragments_numbered_zero_find_their_call(server: WireServer, named
 @pytest.mark.parametrize("reason", ["error", "insufficient_system_resource", "abort"])
 async def test_an_answer_that_the_server_broke_off_is_tried_again(server: WireServer, reason: str):
     server.plan(reply(Say("Half of"), End(reason)), reply(Say("Whole.")))
-    run = await Agent(CHAT.provider(server)).run("Hello?")
+    run = await Agent(without_waits(CHAT.provider(server))).run("Hello?")
     assert (run.reason, run.text) == ("end_turn", "Whole.")
 
 

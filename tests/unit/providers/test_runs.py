@@ -16,11 +16,11 @@ from agent_nb.core.events import (
     UsageUpdated,
 )
 from agent_nb.core.messages import Usage
-from agent_nb.providers.base import VirtualClock
 from agent_nb.providers.prices import price_of
+from agent_nb.providers.streaming import VendorProvider
 from tests.support.clocks import SharedClock
 from tests.support.wire import Call, Cut, Reply, Say, Think, Tokens, WireServer, problem, reply
-from tests.support.wire.cases import CASES, Case
+from tests.support.wire.cases import CASES, Case, without_waits
 
 pytestmark = pytest.mark.parametrize("case", CASES, ids=str)
 
@@ -28,9 +28,8 @@ PAGE = "<!doctype html>\n<h1>Pain au levain — 3 €</h1>\n"
 WRITES = Call("create_file", {"path": "index.html", "content": PAGE}, id="call_page")
 
 
-async def events_of(case: Case, server: WireServer, **settings):
-    agent = Agent(case.provider(server))
-    events = [event async for event in agent.stream("A bakery page.", **settings)]
+async def events_of(provider: VendorProvider):
+    events = [event async for event in Agent(provider).stream("A bakery page.")]
     assert [event.seq for event in events] == list(range(1, len(events) + 1))
     assert isinstance(events[-1], RunFinished)
     return events
@@ -53,7 +52,7 @@ async def test_a_page_is_built_over_the_wire(case: Case, server: WireServer):
 
 async def test_the_file_streams_while_it_is_written(case: Case, server: WireServer):
     server.plan(reply(WRITES, fragment=5, gap=0.01), reply(Say("Done.")))
-    events = await events_of(case, server)
+    events = await events_of(case.provider(server))
     deltas = [event for event in events if isinstance(event, FileDelta)]
     assert "".join(event.text for event in deltas) == PAGE
     assert (len(deltas) > 1) == case.streams_arguments
@@ -62,7 +61,7 @@ async def test_the_file_streams_while_it_is_written(case: Case, server: WireServ
 
 async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireServer):
     server.plan(reply(Say("Half a sen"), Cut("rst")), reply(Say("A whole sentence.")))
-    events = await events_of(case, server)
+    events = await events_of(without_waits(case.provider(server)))
     assert [event.attempt for event in events if isinstance(event, TurnRetrying)] == [1]
     after = events[next(i for i, event in enumerate(events) if isinstance(event, TurnRetrying)) :]
     assert "".join(event.text for event in after if isinstance(event, TextDelta)) == "A whole sentence."
@@ -73,9 +72,7 @@ async def test_a_hiccup_is_withdrawn_and_tried_again(case: Case, server: WireSer
 
 async def test_a_turn_that_was_cut_counts_its_input(case: Case, server: WireServer):
     server.plan(*[reply(Tokens(input=30_000), Cut())] * 5)
-    provider = case.provider(server)
-    provider.new_clock = lambda: VirtualClock(pace=0)
-    run = await Agent(provider).run("x" * 120_000)
+    run = await Agent(without_waits(case.provider(server))).run("x" * 120_000)
     assert (run.reason, len(server.requests)) == ("failed", 5)
     assert run.usage.input >= 150_000
     assert run.usage.output <= 5
@@ -90,9 +87,7 @@ async def test_a_refused_request_counts_nothing(case: Case, server: WireServer):
 
 async def test_a_rate_limit_is_waited_for_longer_than_a_fault(case: Case, server: WireServer):
     server.plan(*[problem(429, "Slow down", {"retry-after": "3"})] * 9, reply(Say("At last.")))
-    provider = case.provider(server)
-    provider.new_clock = lambda: VirtualClock(pace=0)
-    run = await Agent(provider).run("A bakery page.")
+    run = await Agent(without_waits(case.provider(server))).run("A bakery page.")
     waits = [event.wait for event in run.events if isinstance(event, TurnRetrying)]
     assert (run.reason, run.text, len(waits)) == ("end_turn", "At last.", 9)
     assert min(waits) >= 3
