@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, event, findings, focused
+from tests.support.widget_stage import Stage, ended, event, findings, focused, returned
 
 CODE = "for month in sales:\n    print(month)"
 CODE_SCHEMA = {"properties": {"code": {"type": "string"}}, "required": ["code"]}
@@ -235,15 +235,12 @@ def test_long_code_is_applied_only_after_its_end_was_in_view(stage: Stage):
     stage.page.set_viewport_size({"width": 700, "height": 900})
     code = "\n".join(f"x{number} = {number}" for number in range(60))
     call = {"call_id": "c", "title": "run Python"}
-    done = event("tool_finished", **call, ok=True, summary="", outputs=[], seconds=1, code=None, hint="")
     ran = [
         event("tool_started", name="any", **call),
         event("tool_ready", **call, args={"code": "x = 1\ny = 2"}),
-        done,
+        returned("c"),
     ]
-    usage = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
-    end = event("run_finished", reason="end_turn", usage=usage, cost=None, seconds=9, error=None)
-    stage.play([event("turn_started", step=1), *ran, end], applies=(0,))
+    stage.play([event("turn_started", step=1), *ran, ended()], applies=(0,))
     offer = {"code": code, "problem": "`x` has changed.", "question": "q", "applied": True}
     stage.page.evaluate("offer => { window.kernel.record.apply = offer }", offer)
     stage.widget.get_by_role("button", name="Apply").click()

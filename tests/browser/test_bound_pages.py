@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from agent_nb import Agent, model
 from agent_nb.pages.preview import bound_script, frame_attributes
 from tests.support.widget_stage import Stage
@@ -55,20 +53,20 @@ def test_a_saved_page_has_its_values_and_calls_nothing(stage: Stage):
     ]
 
 
-@pytest.mark.parametrize(
-    ("row", "key"),
-    [
-        ({"id": 17, "index": 2, "text": "Warm bread"}, "17"),
-        ({"index": 2, "town": "Lyon", "text": "Warm bread"}, "Warm bread"),
-        ("Warm bread", "Warm bread"),
-        ({"index": 2, "stars": 4}, "2"),
-        ({"stars": 4}, '{"stars":4}'),
-    ],
-)
-def test_the_demo_labels_a_row_by_its_own_key_and_not_by_its_position(stage: Stage, row, key):
+def test_the_demo_labels_a_row_by_its_own_key_and_not_by_its_position(stage: Stage):
+    rows = {
+        "17": {"id": 17, "index": 2, "text": "Warm bread"},
+        "Cold bread": {"index": 2, "town": "Lyon", "text": "Cold bread"},
+        "Warm bread": "Warm bread",
+        "2": {"index": 2, "stars": 4},
+        '{"stars":4}': {"stars": 4},
+    }
     names = "- `rows`, a value:\n- `labels`, which the page fills: null"
     prompt = f"Label them.\n\nThe page is bound to these names of the notebook:\n{names}"
     page = Agent(model("demo:", pace=0)).run_sync(prompt).html
-    frame = shown(stage, page, {"rows": "list", "labels": "filled by the page"}, {"rows": json.dumps([row])})
-    frame.get_by_role("button", name="good").click()
-    assert frame.locator("body").evaluate("() => notebook.get('labels')") == {key: "good"}
+    saved = {"rows": json.dumps([*rows.values()])}
+    frame = shown(stage, page, {"rows": "list", "labels": "filled by the page"}, saved)
+    for _ in rows:
+        frame.get_by_role("button", name="good").click()
+    labels = frame.locator("body").evaluate("() => notebook.get('labels')")
+    assert labels == dict.fromkeys(rows, "good")

@@ -5,7 +5,7 @@ import pytest
 from agent_nb._base.wire import to_wire
 from agent_nb.pages.page_check import CheckRequest, outputs_of, read_report, summary_of
 from tests.support.page_viewer import plain_png
-from tests.support.widget_stage import Stage, event, findings, focused, wrote
+from tests.support.widget_stage import Stage, event, findings, focused, returned, wrote
 
 HTML = "<!doctype html><title>t</title><h1>Page</h1>"
 REPORT = {
@@ -29,12 +29,11 @@ REPORT = {
 def looked(report: dict[str, object]) -> list[dict[str, object]]:
     """The events of a look at the page."""
     check = read_report(report, CheckRequest(files={"index.html": HTML}, path="index.html"), "your browser")
-    end = {"ok": True, "summary": summary_of(check), "seconds": 1.2, "code": None, "hint": ""}
     outputs = [to_wire(output) for output in outputs_of(check)]
     return [
         event("tool_started", call_id="look", name="check_preview", title="look at the page"),
         event("tool_running", call_id="look", name="check_preview", title="look at the page"),
-        event("tool_finished", call_id="look", name="check_preview", outputs=outputs, **end),
+        returned("look", *outputs, summary=summary_of(check)),
     ]
 
 

@@ -1,27 +1,14 @@
 """The field below a run, where cells can only be copied."""
 
-import base64
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
-from agent_nb.images.convert import image_size, thumbnails, to_image
 from agent_nb.run.protocol import Repeat
 from tests.support.widget_stage import CLIPBOARD, Stage, event, findings, focused, wrote
 
 PAGE = "<!doctype html>\n<h1>Hello</h1>\n<p>Here.</p>"
-PNG = base64.b64decode(
-    "iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAFklEQVR4nGNkaGhgYGBgYmBgYGBgAAALqgEE5z0TngAAAABJRU5ErkJggg=="
-)
-SAVED = """([path, thumbnail]) => {
-    window.kernel.on_paste_image = (reply) => reply({ path, thumbnail });
-}"""
-TO_CLIPBOARD = """async (data) => {
-    const bytes = Uint8Array.from(atob(data), (char) => char.charCodeAt(0));
-    const image = new Blob([bytes], { type: 'image/png' });
-    await navigator.clipboard.write([new ClipboardItem({ 'image/png': image })]);
-}"""
 
 
 def started(stage: Stage) -> Any:
@@ -90,30 +77,3 @@ def test_the_options_of_the_run_are_repeated_and_can_be_left_out(stage: Stage):
     field.press("Enter")
     stage.page.wait_for_function("window.copied.length === 2")
     assert copied(stage)[1] == "%%agent hero_2 --from hero --budget 0.2 --data all\nWhy?"
-
-
-def test_a_pasted_image_is_named_by_the_next_cell(stage: Stage):
-    stage.play([event("turn_started", step=1), *wrote("index.html", PAGE)], reviewable=True)
-    thumbnail = base64.b64encode(thumbnails((to_image(PNG),))[0].data).decode()
-    stage.page.evaluate(SAVED, ["images/hero-1.png", thumbnail])
-    stage.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    stage.page.evaluate(TO_CLIPBOARD, base64.b64encode(PNG).decode())
-    stage.page.evaluate(CLIPBOARD)
-    field = stage.widget.get_by_role("textbox", name="Ask a question or for a change")
-    field.fill("Like this")
-    field.press("Control+v")
-    images = stage.widget.get_by_role("list", name="Images for the next cell")
-    expect(images.get_by_role("listitem")).to_have_text("images/hero-1.png")
-    assert images.locator("img").evaluate("(image) => image.naturalWidth") > 0
-    (sent,) = stage.page.evaluate(
-        "window.kernel.commands.filter(({ command }) => command === 'paste_image').map(({ data }) => data)"
-    )
-    assert image_size(base64.b64decode(sent)) == (2, 2)
-    assert findings(stage) == []
-    expect(field).to_have_value("Like this")
-    field.press("Enter")
-    assert copied(stage) == ["%%agent hero_2 --from hero -i images/hero-1.png\nLike this"]
-    images.get_by_role("button", name="Leave out images/hero-1.png").click()
-    expect(stage.widget.locator(".anb-toast").first).to_contain_text("the file images/hero-1.png stays")
-    assert focused(stage) == "Ask a question or for a change"
-    expect(images).to_have_count(0)

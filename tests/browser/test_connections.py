@@ -13,7 +13,7 @@ from agent_nb.pages.preview import frame_attributes, still_frame_attributes
 from tests.support.canary import Connections, with_profile
 from tests.support.connecting_pages import ISSUED, generated
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, edited, event, wrote
+from tests.support.widget_stage import Stage, edited, event, returned, wrote
 
 SETTLE = 400
 """Milliseconds in which a page that connects has connected."""
@@ -98,11 +98,8 @@ def test_the_html_of_a_tool_does_not_connect(stage: Stage, connections: Connecti
 
 
 def show_output(stage: Stage, markup: str) -> None:
-    finished = event(
-        "tool_finished", call_id="c", ok=True, summary="x", outputs=[{"text/html": markup}], seconds=0.1
-    )
     started = event("tool_started", call_id="c", name="any", title="show")
-    stage.play([event("turn_started", step=1), started, finished | {"code": None, "hint": ""}])
+    stage.play([event("turn_started", step=1), started, returned("c", {"text/html": markup})])
     stage.widget.locator("summary", has_text="show").first.click()
     show_it = stage.widget.get_by_role("button", name="Show it")
     shown = stage.widget.locator("iframe.anb-html, .anb-plain, p.anb-cap:has-text('Interactive output')")

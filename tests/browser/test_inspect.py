@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import CLIPBOARD, Stage, event, findings, focused, wrote
+from tests.support.widget_stage import CLIPBOARD, Stage, ended, event, findings, focused, wrote
 
-USAGE = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
 PAGE = """<!doctype html>
 <style>body { margin: 0 } h2, li { height: 60px; margin: 0 }</style>
 <main><h2 onclick="window.pressed = true">{{df}}</h2>
@@ -26,8 +25,7 @@ ANSWER = {
 
 def finished(stage: Stage, element: dict[str, Any] | None = None) -> str:
     """A finished run with the page, whose document is returned."""
-    end = event("run_finished", reason="end_turn", usage=USAGE, cost=None, seconds=1.0, error=None)
-    stage.play([event("turn_started", step=1), *wrote("index.html", PAGE), end])
+    stage.play([event("turn_started", step=1), *wrote("index.html", PAGE), ended()])
     stage.page.evaluate("element => { window.kernel.record.element = element }", element)
     return document(stage)
 

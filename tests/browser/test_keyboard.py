@@ -9,7 +9,7 @@ from agent_nb import Agent
 from agent_nb.pages.preview import frame_attributes
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.replay_file import replay_html
-from tests.support.widget_stage import Stage, event, wrote
+from tests.support.widget_stage import Stage, event, returned, wrote
 
 TYPED = "password"
 GRABS = """<!doctype html><input id=i><script>
@@ -42,14 +42,8 @@ def saved_output(stage: Stage, html: str) -> None:
 
 
 def tool_output(stage: Stage, html: str) -> None:
-    finished = {"ok": True, "summary": "x", "seconds": 0.1, "code": None, "hint": ""}
-    stage.play(
-        [
-            event("turn_started", step=1),
-            event("tool_started", call_id="c", name="any", title="show"),
-            event("tool_finished", call_id="c", outputs=[{"text/html": html}], **finished),
-        ]
-    )
+    started = event("tool_started", call_id="c", name="any", title="show")
+    stage.play([event("turn_started", step=1), started, returned("c", {"text/html": html})])
     stage.widget.locator("summary", has_text="show").first.click()
     stage.widget.get_by_role("button", name="Show it").click()
     stage.widget.locator(".anb-html").wait_for()

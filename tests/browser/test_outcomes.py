@@ -5,20 +5,14 @@ from typing import Any
 import pytest
 
 from agent_nb.run.protocol import Repeat
-from tests.support.widget_stage import Stage, event, wrote
+from tests.support.widget_stage import Stage, ended, event, returned, wrote
 
 MODEL = "anthropic:claude-opus-5-5"
-USAGE = {"input": 1200, "cached_read": 0, "cached_write": 0, "output": 400, "reasoning": 0}
 
 
 def began(**settings: Any) -> list[dict[str, Any]]:
     start = event("run_started", prompt="A page", model=MODEL, base=None, settings=settings, images=[])
     return [start, event("turn_started", step=1)]
-
-
-def ended(reason: str = "end_turn", error: str | None = None) -> dict[str, Any]:
-    end = {"reason": reason, "error": error, "usage": USAGE, "cost": 0.02, "seconds": 9.0}
-    return event("run_finished", **end)
 
 
 def play(stage: Stage, events: list[dict[str, Any]], **more: Any) -> Stage:
@@ -27,12 +21,12 @@ def play(stage: Stage, events: list[dict[str, Any]], **more: Any) -> Stage:
 
 def test_a_replay_does_not_look_like_a_paid_call(stage: Stage):
     page = wrote("index.html", "<h1>Bread</h1>")
-    play(stage, [*began(replayed="cassettes/hero.jsonl"), *page, ended()])
+    play(stage, [*began(replayed="cassettes/hero.jsonl"), *page, ended(cost=0.02)])
     badge = stage.widget.get_by_text("replayed", exact=True)
     badge.wait_for()
     assert "cassettes/hero.jsonl" in badge.get_attribute("title")
     assert stage.widget.get_by_text("$0.02 when recorded", exact=True).is_visible()
-    play(stage, [*began(), *page, ended()])
+    play(stage, [*began(), *page, ended(cost=0.02)])
     stage.widget.get_by_text("$0.02", exact=True).wait_for()
     assert not stage.widget.get_by_text("replayed", exact=True).is_visible()
 
@@ -47,7 +41,7 @@ def failed_run() -> list[dict[str, Any]]:
         event("turn_retrying", attempt=number, most=4, wait=float(number), why="the stream broke off")
         for number in (1, 2, 3, 4)
     ]
-    return [*began(steps=20), *retries, ended("failed", UNREACHABLE)]
+    return [*began(steps=20), *retries, ended("failed", error=UNREACHABLE)]
 
 
 def ready(**fields: Any) -> dict[str, Any]:
@@ -73,24 +67,17 @@ def test_an_error_is_text_with_a_row_for_each_retry_and_cells_to_try_again(stage
 KEEP = "hero_2 = hero.with_files(hero.unfinished)"
 
 
-def tool_end(call_id: str, *, ok: bool = True, code: str | None = None) -> dict[str, Any]:
-    end = {"summary": "", "outputs": [], "seconds": 0.1, "hint": ""}
-    return event("tool_finished", call_id=call_id, ok=ok, code=code, **end)
-
-
 def cut_rewrite(reason: str = "stopped") -> list[dict[str, Any]]:
     """A page, and the first half of another that should have replaced it."""
     second = [
         event("turn_started", step=2),
         event("tool_started", call_id="second", name="any", title="create file index.html"),
         event("file_delta", call_id="second", path="index.html", offset=0, text="<h1>Unfinished</h1><p>And"),
-        tool_end("second", ok=False, code="STOPPED"),
+        returned("second", ok=False, code="STOPPED"),
     ]
-    first = [
-        *wrote("index.html", "<h1>Kept</h1>"),
-        tool_end("call index.html"),
-    ]
-    return [*began(), *first, *second, ended(reason, "The server broke off." if reason == "failed" else None)]
+    first = [*wrote("index.html", "<h1>Kept</h1>"), returned("call index.html")]
+    error = "The server broke off." if reason == "failed" else None
+    return [*began(), *first, *second, ended(reason, error=error)]
 
 
 ENDS = {

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Locator
+from playwright.sync_api import Error, Locator, expect
 
 from agent_nb.pages.preview import frame_attributes
 from tests.support.waiting import wait_until
@@ -32,7 +32,8 @@ def tab(stage: Stage, page: str) -> Any:
     with stage.page.context.expect_page() as opened:
         stage.widget.get_by_role("button", name="Open in new tab").first.click()
     stage.page = opened.value
-    return opened.value.frame_locator("iframe")
+    expect(stage.page.locator("iframe")).to_have_attribute("sandbox", "allow-scripts allow-forms")
+    return stage.page.frame_locator("iframe")
 
 
 def saved(stage: Stage, page: str) -> Any:

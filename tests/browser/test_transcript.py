@@ -5,24 +5,19 @@ from typing import Any
 
 import pytest
 
-from tests.support.widget_stage import CLIPBOARD, RUNS, Stage, edited, event, wrote
+from tests.support.widget_stage import CLIPBOARD, RUNS, Stage, edited, ended, event, wrote
 
 BEGUN = event("run_started", prompt="p", model="demo:", base=None, settings={}, images=[])
 TURN = event("turn_started", step=1)
-USAGE = {"input": 1, "cached_read": 0, "cached_write": 0, "output": 1, "reasoning": 0}
 
 
 def said(text: str) -> dict[str, Any]:
     return event("text_delta", text=text)
 
 
-def finished() -> dict[str, Any]:
-    return event("run_finished", reason="end_turn", usage=USAGE, cost=None, seconds=1.0, error=None)
-
-
 def test_nested_quotes_do_not_crash_the_tab(stage: Stage):
     table = f"|{'wide cell|' * 60}\n|{'---|' * 60}\n"
-    stage.play([BEGUN, TURN, said("> " * 3000 + f"deep\n\nשלום, world\n\n{table}"), finished()])
+    stage.play([BEGUN, TURN, said("> " * 3000 + f"deep\n\nשלום, world\n\n{table}"), ended()])
     text = stage.widget.locator(".anb-say")
     text.get_by_text("deep").wait_for()
     assert text.locator("blockquote").count() <= 20
@@ -39,7 +34,7 @@ def test_nested_quotes_do_not_crash_the_tab(stage: Stage):
 @pytest.mark.wide
 def test_a_long_answer_is_folded_and_drawn_when_opened(stage: Stage):
     answer = "- **one** `two` *three* four\n" * 70_000
-    stage.play([BEGUN, TURN, said(answer), said("The end."), finished()])
+    stage.play([BEGUN, TURN, said(answer), said("The end."), ended()])
     rest = stage.widget.locator(".anb-rest")
     rest.get_by_text("2.0 MB more").wait_for()
     assert stage.widget.locator(".anb-say *").count() < 5_000
@@ -100,7 +95,7 @@ def test_an_earlier_version_is_a_page_that_existed(stage: Stage):
             *wrote("style.css", "h1 { color: red }", "text/css"),
             *wrote("index.html", page),
             edited("style.css", 2, [[0, 1, "h1 { color: blue }"]], "text/css"),
-            finished(),
+            ended(),
         ]
     )
     bar = stage.widget.locator(".anb-ver")

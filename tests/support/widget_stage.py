@@ -144,6 +144,19 @@ def edited(path: str, version: int, patch: list[list[Any]], media_type: str = "t
     return event("file_changed", path=path, media_type=media_type, call_id=None, patch=patch, **change)
 
 
+def returned(call_id: str, *outputs: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """The end of a call with these outputs."""
+    end = {"ok": True, "summary": "", "seconds": 0.1, "code": None, "hint": ""}
+    return event("tool_finished", call_id=call_id, outputs=list(outputs), **(end | more))
+
+
+def ended(reason: str = "end_turn", **more: Any) -> dict[str, Any]:
+    """The end of a run."""
+    usage = {"input": 1200, "cached_read": 0, "cached_write": 0, "output": 400, "reasoning": 0}
+    end = {"usage": usage, "cost": None, "seconds": 9.0, "error": None}
+    return event("run_finished", reason=reason, **(end | more))
+
+
 def stand_still(answers: Any) -> None:
     """Scrolls to these answers, because a click that scrolls moves their card, and waits until a press counts."""
     answers.scroll_into_view_if_needed()

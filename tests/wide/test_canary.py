@@ -19,7 +19,7 @@ from agent_nb.providers.scripted import call, text
 from tests.support.canary import ADDRESS, Canary, with_profile
 from tests.support.cassettes import play, record
 from tests.support.waiting import wait_until
-from tests.support.widget_stage import Stage, event, wrote
+from tests.support.widget_stage import Stage, ended, event, returned, wrote
 
 pytest_plugins = ["tests.support.widget_stage"]
 SETTLE = 700
@@ -186,14 +186,8 @@ def test_the_html_of_a_tool_is_not_heard(stage: Stage, canary: Canary, scripts: 
     framed(stage, still_frame_attributes("".join(shown)))
     assert canary.heard == []
     output = {"text/html": "".join(shown), "text/plain": "x"}
-    finished = event("tool_finished", call_id="c", ok=True, summary="x", outputs=[output], seconds=0.1)
-    stage.play(
-        [
-            event("turn_started", step=1),
-            event("tool_started", call_id="c", name="any", title="show"),
-            finished | {"code": None, "hint": ""},
-        ]
-    )
+    started = event("tool_started", call_id="c", name="any", title="show")
+    stage.play([event("turn_started", step=1), started, returned("c", output)])
     stage.widget.locator("summary", has_text="show").first.click()
     if scripts:
         stage.widget.get_by_role("button", name="Show it").click()
@@ -257,8 +251,7 @@ def test_a_replayed_run_is_not_heard_in_any_form(
 
 def test_the_person_opens_one_live_preview_to_the_network(stage: Stage, canary: Canary):
     started, page = event("turn_started", step=1), wrote("index.html", attempt("image"))
-    ended = {"usage": {}, "cost": None, "seconds": 1.0, "error": None}
-    stage.play([started, *page, event("run_finished", reason="end_turn", **ended)], ready={"line": "x"})
+    stage.play([started, *page, ended()], ready={"line": "x"})
     stage.widget.get_by_role("tab", name="Console").click()
     stage.widget.get_by_text("Blocked by the sandbox").first.wait_for()
     assert canary.heard == []
