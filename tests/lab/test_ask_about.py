@@ -5,15 +5,12 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, Lab, run_notebook, wait_for_kernel
+from tests.support.lab import COMMAND, LOAD, SOURCES, Lab, run_notebook, wait_for_kernel
 from tests.support.wire import Say, reply
 
 MODEL = """%config AgentMagics.model = "openai:gpt-6.1-sol"
 __import__('agent_nb.notebook.notebook_tools.open_notebook', fromlist=['FIRST_ANSWER']).FIRST_ANSWER = 60"""
 PLOT = "from PIL import Image\nprint('a red square')\nImage.new('RGB', (40, 40), 'red')"
-CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
-    .map(({ source }) => source)"""
-COMMAND = "(name) => window.jupyterapp.commands.execute(name)"
 
 
 @pytest.fixture
@@ -50,7 +47,9 @@ def test_the_model_gets_the_source_the_output_and_the_figure_of_the_cell(plotted
     select(plotted, 1)
     ask(plotted, "Why is it red?")
     asking = "%%agent about_1 -t kernel\nWhy is it red?\nThis is about {{cell:cell-1}}."
-    assert plotted.evaluate(CELLS)[2] == asking
+    assert plotted.evaluate(SOURCES)[2] == asking
+    prose = plotted.locator(".jp-Cell.jp-mod-active .anb-prose span")
+    assert {*prose.evaluate_all("nodes => nodes.map(node => getComputedStyle(node).fontWeight)")} <= {"400"}
     plotted.keyboard.press("Escape")
     select(plotted, 1)
     plotted.evaluate(COMMAND, "notebook:move-cell-up")
@@ -66,6 +65,7 @@ def test_the_model_gets_the_source_the_output_and_the_figure_of_the_cell(plotted
     assert "run_python" in json.dumps(vendor.requests[-1].body["tools"])
 
 
+@pytest.mark.wide
 def test_a_markdown_cell_can_be_asked_about_and_a_deleted_one_not(plotted: Page, vendor):
     select(plotted, 2)
     plotted.evaluate(COMMAND, "notebook:change-cell-to-markdown")
@@ -78,7 +78,7 @@ def test_a_markdown_cell_can_be_asked_about_and_a_deleted_one_not(plotted: Page,
     count = len(vendor.requests)
     select(plotted, 1)
     ask(plotted, "Why?")
-    assert plotted.evaluate(CELLS)[2].startswith("%%agent about_2 -t kernel\nWhy?\n")
+    assert plotted.evaluate(SOURCES)[2].startswith("%%agent about_2 -t kernel\nWhy?\n")
     plotted.keyboard.press("Escape")
     select(plotted, 1)
     plotted.evaluate(COMMAND, "notebook:delete-cell")
@@ -88,13 +88,3 @@ def test_a_markdown_cell_can_be_asked_about_and_a_deleted_one_not(plotted: Page,
         ["no cell with the id `cell-1`: it was deleted"]
     )
     assert vendor.requests[count:] == []
-
-
-@pytest.mark.wide
-def test_explain_sends_the_figure(plotted: Page, vendor):
-    plotted.locator(".jp-Cell").nth(2).locator(".cm-content").click()
-    plotted.keyboard.press("Control+a")
-    plotted.keyboard.type("%agent explain 2")
-    prompt = sent(plotted, vendor)
-    assert "Figures: 1, 1 of them attached." in prompt
-    assert "data:image/png;base64," in prompt

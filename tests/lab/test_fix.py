@@ -5,11 +5,8 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import LOAD, Lab, open_notebook, run_notebook, wait_for_kernel
+from tests.support.lab import COMMAND, DEMO, LOAD, SOURCES, Lab, open_notebook, run_notebook, wait_for_kernel
 
-DEMO = '%config AgentMagics.model = "demo:"'
-CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
-    .map(({ source }) => source)"""
 HOSTILE = "print?\nopen('planted', 'w').write('x')\nprint('innocent')"
 FAILED, FIXED = "print(totl + 1)", "print(total + 1)"
 
@@ -35,43 +32,20 @@ def press(place: Page | Locator, name: str) -> None:
 
 def test_the_button_fixes_the_cell_which_is_undone_in_one_step_and_run(failed: Page):
     card = fix(failed)
-    assert failed.evaluate(CELLS)[1:] == [FAILED, "%agent fix 2", "# the last cell"]
+    assert failed.evaluate(SOURCES)[1:] == [FAILED, "%agent fix 2", "# the last cell"]
     press(card, "Accept")
-    failed.wait_for_function(f"() => ({CELLS})()[1] === {FIXED!r}")
+    failed.wait_for_function(f"() => ({SOURCES})()[1] === {FIXED!r}")
     expect(card).to_contain_text("Accepted: the notebook has it")
     failed.locator(".jp-CodeCell .cm-content").nth(1).click()
     failed.keyboard.press("Control+z")
-    failed.wait_for_function(f"() => ({CELLS})()[1] === {FAILED!r}")
+    failed.wait_for_function(f"() => ({SOURCES})()[1] === {FAILED!r}")
     failed.keyboard.press("Control+Shift+z")
-    failed.wait_for_function(f"() => ({CELLS})()[1] === {FIXED!r}")
+    failed.wait_for_function(f"() => ({SOURCES})()[1] === {FIXED!r}")
     press(failed.locator(".anb-review"), "Undo")
-    failed.wait_for_function(f"() => ({CELLS})()[1] === {FAILED!r}")
+    failed.wait_for_function(f"() => ({SOURCES})()[1] === {FAILED!r}")
     press(failed.locator(".anb-review"), "Accept and run")
     expect(failed.locator(".jp-CodeCell").nth(1).locator(".jp-OutputArea-output")).to_have_text("42")
     expect(failed.locator(".anb-fix")).to_have_count(0)
-
-
-@pytest.mark.wide
-def test_a_changed_cell_is_not_written_and_the_fix_is_inserted_below(failed: Page):
-    card = fix(failed)
-    failed.locator(".jp-CodeCell .cm-content").nth(1).click()
-    failed.keyboard.press("End")
-    failed.keyboard.type("  # mine")
-    press(card, "Accept")
-    expect(failed.locator(".anb-toast").first).to_contain_text("Not written: The failed cell.")
-    expect(card).to_contain_text("The cell has changed since")
-    assert failed.evaluate(CELLS)[1] == f"{FAILED}  # mine"
-    press(card, "Insert below")
-    failed.wait_for_function(f"() => ({CELLS})().length === 5")
-    assert failed.evaluate(CELLS)[2:] == ["%agent fix 2", FIXED, "# the last cell"]
-
-
-@pytest.mark.wide
-def test_the_command_fixes_the_active_cell(failed: Page):
-    failed.locator(".jp-CodeCell .cm-content").nth(1).click()
-    failed.evaluate("() => window.jupyterapp.commands.execute('agent-nb:fix')")
-    expect(failed.locator(".anb-card", has_text="The failed cell")).to_be_visible()
-    failed.locator(".jp-CodeCell .cm-content").first.click()
     assert not failed.evaluate("() => window.jupyterapp.commands.isEnabled('agent-nb:fix')")
 
 
@@ -85,8 +59,8 @@ def test_an_execution_count_of_a_strangers_notebook_is_not_run(page: Page, lab: 
     wait_for_kernel(page)
     for number in (0, 1):
         page.locator(".jp-CodeCell .cm-content").nth(number).click()
-        page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:fix')")
-    page.wait_for_function(f"() => ({CELLS})().length === 3")
+        page.evaluate(COMMAND, "agent-nb:fix")
+    page.wait_for_function(f"() => ({SOURCES})().length === 3")
     wait_for_kernel(page)
-    assert page.evaluate(CELLS) == [FAILED, FAILED, "%agent fix 7"]
+    assert page.evaluate(SOURCES) == [FAILED, FAILED, "%agent fix 7"]
     assert not (lab.root / "planted").exists()

@@ -1,5 +1,6 @@
 """The code of a run becomes cells with their outputs, in a real JupyterLab: one undo takes them away."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.lab import LOAD, MODEL, Lab, run_notebook, wait_for_kernel
@@ -12,6 +13,7 @@ display(sales)
 total = int(sales['sold'].sum())"""
 
 
+@pytest.mark.wide
 def test_a_run_is_kept_verified_and_undone(page: Page, lab: Lab, vendor) -> None:
     line = f"%%agent sums {MODEL} -t kernel --approve auto"
     vendor.plan(reply(Call("run_python", {"code": CODE}, id="toolu_1")), reply(Say("8 were sold.")))

@@ -5,11 +5,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, MODEL, Lab, run_notebook
-from tests.support.widget_stage import stand_still
-from tests.support.wire import Call, Say, reply
+from tests.support.lab import DEMO, LOAD, Lab, run_notebook
 
-DEMO = '%config AgentMagics.model = "demo:"'
 CELLS = "() => window.jupyterapp.shell.currentWidget.content.widgets.length"
 SOURCES = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
     .map(({ cell_type, source }) => cell_type === "code" ? source : cell_type)"""
@@ -114,22 +111,3 @@ def test_slash_on_the_cell_leads_to_its_field_and_enter_to_that_of_the_next_run(
     at = 1 + next(number for number, source in enumerate(sources) if "agent hero" in source)
     sources.insert(at, "%%agent hero_2 --from hero\nmake it blue")
     assert hero.evaluate(SOURCES) == sources
-
-
-@pytest.mark.wide
-@pytest.mark.parametrize("keys", [["y"], ["e", "#", "Control+z", "Control+Enter"]], ids=["y", "edit"])
-def test_f8_and_a_key_answer_a_card(page: Page, lab: Lab, vendor, keys: list[str]):
-    vendor.plan(reply(Call("run_python", {"code": "total = 1 + 1"}, id="toolu_1")), reply(Say("It is 2.")))
-    run_notebook(page, lab, "answer", LOAD, f"%%agent sums {MODEL} -t kernel\nAdd it up")
-    answers = page.locator(".jp-Cell .anb .anb-acts:not(.sent):visible")
-    expect(answers).to_be_visible()
-    page.locator(".jp-Cell .jp-InputPrompt").first.click()
-    page.keyboard.press("F8")
-    stand_still(answers)
-    for key in keys:
-        page.keyboard.press(key)
-        if key == "e":
-            expect(page.get_by_role("textbox", name="code")).to_be_focused()
-    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
-    expect(page.get_by_text("You approved.")).to_be_attached()
-    expect(page.get_by_text("changed by you")).to_have_count(0)

@@ -1,9 +1,10 @@
 """A prompt that runs in a kernel without agent_nb, in a real JupyterLab: the button that loads it."""
 
 import nbformat
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import Lab, open_notebook, run_all, wait_for_kernel, write_notebook
+from tests.support.lab import SOURCES, Lab, open_notebook, run_all, wait_for_kernel, write_notebook
 
 PROMPT = "%%agent hero -m demo: --pace 0\nA form"
 NOT_FOUND = "UsageError: Cell magic `%%agent` not found."
@@ -15,11 +16,9 @@ class Uninstalled:
 sys.meta_path.insert(0, Uninstalled)"""
 INSTALL = """() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel
     .requestExecute({ code: "sys.meta_path.remove(Uninstalled)" }).done"""
-SOURCES = (
-    "() => [...window.jupyterapp.shell.currentWidget.model.sharedModel.cells].map(({ source }) => source)"
-)
 
 
+@pytest.mark.wide
 def test_the_button_loads_agent_nb_and_runs_the_prompt(page: Page, lab: Lab) -> None:
     path = lab.root / "unloaded.ipynb"
     write_notebook(path, UNINSTALLED, PROMPT)

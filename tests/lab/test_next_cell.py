@@ -4,22 +4,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from agent_nb.images.convert import image_size
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    Lab,
-    keep_screenshot,
-    open_notebook,
-    run_notebook,
-    wait_for_kernel,
-    write_notebook,
-)
-from tests.support.wire import Call, Say, WireServer, reply
+from tests.support.lab import COUNTED, DEMO, LOAD, MODEL, Lab, keep_screenshot, run_notebook, wait_for_kernel
+from tests.support.wire import Call, WireServer, reply
 from tests.unit.images.test_pasted import PNG
 
-DEMO = '%config AgentMagics.model = "demo:"'
-CELLS = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
-    .map(({ source, execution_count }) => [source, execution_count])"""
 WHOLE = "frame => frame.getBoundingClientRect().bottom <= innerHeight"
 NEXT = "%%agent hero_2 --from hero\nMake it darker"
 
@@ -44,7 +32,7 @@ def test_enter_inserts_the_next_cell_and_runs_it(hero: Page):
     hero.keyboard.press("Enter")
     expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(hero)
-    assert hero.evaluate(CELLS)[3:] == [[NEXT, 5], ["# the last cell", 4]]
+    assert hero.evaluate(COUNTED)[3:] == [[NEXT, 5], ["# the last cell", 4]]
     hero.keyboard.type("call it Petit Four")
     hero.keyboard.press("Enter")
     frames = hero.locator(".anb-frame")
@@ -73,33 +61,10 @@ def test_a_pasted_image_is_saved_beside_the_notebook_and_given_to_the_next_run(h
     hero.keyboard.press("Enter")
     expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(hero)
-    assert hero.evaluate(CELLS)[3][0] == "%%agent hero_2 --from hero -i images/hero-1.png\nLike this"
+    assert hero.evaluate(COUNTED)[3][0] == "%%agent hero_2 --from hero -i images/hero-1.png\nLike this"
     expect(hero.locator(".anb-given img").last).to_be_visible()
     assert image_size((lab.root / "images" / "hero-1.png").read_bytes()) == (40, 30)
     expect(hero.get_by_role("list", name="Images for the next cell")).to_have_count(0)
-
-
-@pytest.mark.wide
-def test_a_follow_up_of_a_data_run_has_its_tools(page: Page, lab: Lab, vendor):
-    model = '%config AgentMagics.model = "openai:gpt-6.1-sol"'
-    line = "%%agent look -t kernel --approve auto --budget 0.20"
-    for name in ("total", "half"):
-        code = {"code": f"{name} = 1 + 1"}
-        vendor.plan(reply(Call("run_python", code, id=f"toolu_{name}")), reply(Say("It is 2.")))
-    run_notebook(page, lab, "data", LOAD, model, f"{line}\nAdd it up")
-    expect(page.locator(".anb-status .phase").first).to_contain_text("done")
-    expect(page.locator(".anb-options li")).to_have_text(["kernel", "$0.20", "approve auto"])
-    ask(page, "And half of it?")
-    page.keyboard.press("Enter")
-    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
-    wait_for_kernel(page)
-    options = "-t kernel --budget 0.2 --approve auto"
-    assert page.evaluate(CELLS)[3:] == [[f"%%agent look_2 --from look {options}\nAnd half of it?", 4]]
-    expect(page.get_by_text("There is no tool")).to_have_count(0)
-    left = page.locator(".anb-names.left").nth(1)
-    expect(left).to_contain_text("half int")
-    page.get_by_role("button", name="Undo", exact=True).nth(1).click()
-    expect(left).not_to_contain_text("half")
 
 
 @pytest.mark.wide
@@ -112,9 +77,9 @@ def test_cells_inserted_behind_the_full_screen_follow_each_other(hero: Page):
     hero.keyboard.type("Call it Petit Four")
     expect(hero.get_by_role("button", name="Insert after hero_2")).to_be_visible()
     hero.keyboard.press("Enter")
-    hero.wait_for_function(f"() => ({CELLS})().length === 6")
+    hero.wait_for_function(f"() => ({COUNTED})().length === 6")
     chained = "%%agent hero_3 --from hero_2\nCall it Petit Four"
-    assert hero.evaluate(CELLS)[3:] == [[NEXT, None], [chained, None], ["# the last cell", 4]]
+    assert hero.evaluate(COUNTED)[3:] == [[NEXT, None], [chained, None], ["# the last cell", 4]]
     hero.evaluate("() => document.exitFullscreen()")
 
 
@@ -125,17 +90,3 @@ def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab,
     expect(page.locator(".anb-status .phase").first).to_contain_text("running Python")
     page.get_by_role("button", name="Stop").click()
     expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")
-
-
-@pytest.mark.wide
-def test_asking_about_a_cell_writes_a_prompt_that_refers_to_it(page: Page, lab: Lab):
-    write_notebook(lab.root / "ask.ipynb", "total = 6 * 7", "# the last cell")
-    open_notebook(page, lab, "ask.ipynb")
-    page.locator(".jp-CodeCell .cm-content").first.click()
-    page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:ask')")
-    expect(page.locator(".jp-CodeCell .cm-content").nth(1)).to_be_focused()
-    page.keyboard.type("Why 42?")
-    asked = "%%agent about_1 -t kernel\nWhy 42?\nThis is about {{cell:cell-0}}."
-    assert [source for source, _ in page.evaluate(CELLS)] == ["total = 6 * 7", asked, "# the last cell"]
-    prompt = page.locator(".jp-CodeCell").nth(1).locator(".anb-prose span")
-    assert {*prompt.evaluate_all("nodes => nodes.map(node => getComputedStyle(node).fontWeight)")} <= {"400"}

@@ -6,8 +6,9 @@ from playwright.sync_api import Page, expect
 
 from tests.support.lab import LOAD, App, Lab, open_notebook, run_all, run_notebook, save, write_notebook
 
+pytestmark = pytest.mark.wide
 
-@pytest.mark.wide
+
 @pytest.mark.parametrize("app", ["lab", "notebook"])
 def test_a_tagged_cell_runs_no_agent(page: Page, lab: Lab, app: App) -> None:
     path = lab.root / f"tagged-{app}.ipynb"
@@ -59,7 +60,6 @@ def test_a_notebook_that_is_switched_off_has_no_buttons_and_commands(page: Page,
     page.keyboard.press("Escape")
 
 
-@pytest.mark.wide
 def test_a_lab_file_that_switches_agents_off_hides_the_button(page: Page, lab: Lab) -> None:
     (lab.root / "exam" / "one").mkdir(parents=True)
     (lab.root / "exam" / "lab.toml").write_text('[lab]\nmode = "off"\n')

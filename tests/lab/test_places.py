@@ -10,6 +10,8 @@ from tests.support.lab import LOAD, MODEL, Lab, open_notebook, run_all, save, wa
 from tests.support.widget_stage import stand_still
 from tests.support.wire import Call, Say, reply
 
+pytestmark = pytest.mark.wide
+
 MADE = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"})
 CELL = 2
 """The number of the cell with the run."""
@@ -60,7 +62,6 @@ def assert_saved_once(page: Page, lab: Lab, name: str) -> None:
     assert [text.split("\n")[0] for text in html] == ["<!-- hero: done -->"]
 
 
-@pytest.mark.wide
 def test_a_cell_that_is_cut_and_pasted_gets_its_result(page, lab, vendor):
     begin(page, lab, vendor, "cut")
     notebook_command(page, "cut-cell")
@@ -81,7 +82,6 @@ NEIGHBOUR = """() => {
 """What Notebook Intelligence 6.2 puts over an output while the pointer is on it."""
 
 
-@pytest.mark.wide
 def test_buttons_of_a_neighbour_do_not_cover_ours(page: Page, lab: Lab, vendor):
     begin(page, lab, vendor, "neighbour")
     page.evaluate(NEIGHBOUR)
@@ -100,7 +100,6 @@ def test_the_run_of_a_deleted_cell_is_counted_until_it_is_stopped(page, lab, ven
     vendor.forget()
 
 
-@pytest.mark.wide
 def test_a_run_that_waits_in_another_notebook_is_a_press_away(page, lab, vendor):
     begin(page, lab, vendor, "asks")
     write_notebook(lab.root / "other.ipynb", "1 + 1")

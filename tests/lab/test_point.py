@@ -5,17 +5,15 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.lab import LOAD, run_notebook, save, wait_for_kernel
+from tests.support.lab import DEMO, LOAD, SOURCES, run_notebook, save, wait_for_kernel
 from tests.support.waiting import wait_until
 
 CELL = '%%agent hero_2 --from hero\n{{hero.element("h1")}}: larger'
-SOURCES = "() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells].map((cell) => cell.source)"
 
 
 @pytest.mark.wide
 def test_element_is_pointed_at_and_changed_after_a_reload(page, lab):
-    demo = '%config AgentMagics.model = "demo:"'
-    run_notebook(page, lab, "point", LOAD, demo, "%%agent hero\nA landing page for a bakery in Lyon")
+    run_notebook(page, lab, "point", LOAD, DEMO, "%%agent hero\nA landing page for a bakery in Lyon")
     expect(page.locator(".anb-status .phase").first).to_contain_text("done")
     page.get_by_role("button", name="Point at an element").click()
     expect(page.get_by_role("application", name="Point at an element")).to_be_focused()

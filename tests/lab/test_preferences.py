@@ -26,6 +26,7 @@ def set_preferences(page: Page, *, on: bool) -> None:
     page.evaluate(CLOSE)
 
 
+@pytest.mark.wide
 @pytest.mark.usefixtures("preferences")
 def test_the_settings_editor_has_the_preferences(page: Page, lab: Lab) -> None:
     dash = "%%agent dash --pace 0\nimport a page for the bakery"

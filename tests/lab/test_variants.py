@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.lab import LOAD, open_notebook, run_notebook, save, wait_for_kernel, write_notebook
 
-CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0.3\nA landing page for a bakery in Lyon"
+CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0\nA landing page for a bakery in Lyon"
 GOING_ON = "%%agent after -m demo: --from hero --pace 0\nMake it green"
 PICKED = "hero.variant, hero.files is hero.variants[1].files, after.messages[: len(hero.messages)] == hero.messages"
 
@@ -47,7 +47,7 @@ def run_cell(page: Page, code: str) -> None:
     )
 
 
-def test_three_pages_stream_side_by_side(page):
+def test_three_pages_are_shown_side_by_side(page):
     expect(page.get_by_role("tab", name="Variant 3")).to_be_visible()
     page.get_by_title("Side by side").click()
     shown = [

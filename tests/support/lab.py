@@ -34,7 +34,6 @@ from tests.support.kernels import quiet_environment
 from tests.support.processes import end
 
 App = Literal["lab", "notebook"]
-Theme = Literal["light", "dark"]
 
 SHOTS = ROOT / "test-results"
 LOAD = (
@@ -43,6 +42,13 @@ LOAD = (
 """On a slow machine a page may be late; the kernel would ask and look without it after 5 seconds."""
 MODEL = "-m openai:gpt-6.1-sol"
 """Answered by the vendor of `tests/lab/conftest.py`, as it was planned."""
+
+DEMO = '%config AgentMagics.model = "demo:"'
+SOURCES = """() => [...window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells]
+    .map(({ source }) => source)"""
+COUNTED = SOURCES.replace("({ source }) => source", "(cell) => [cell.source, cell.execution_count]")
+"""The cells of the notebook in front, with and without their execution counts."""
+COMMAND = "(name) => window.jupyterapp.commands.execute(name)"
 
 PATIENCE = 1000 * waiting.PATIENCE
 expect.set_options(timeout=PATIENCE)
@@ -56,6 +62,7 @@ _QUIET: dict[str, dict[str, Any]] = {
         "checkForUpdates": False,
         "doNotDisturbMode": True,
     },
+    "apputils-extension/themes": {"theme": "JupyterLab Light"},
     "docmanager-extension/plugin": {"autosave": False},
     "extensionmanager-extension/plugin": {"enabled": False},
 }
@@ -110,10 +117,6 @@ class Lab(NamedTuple):
         notebook = nbformat.read(self.root / path, as_version=4)
         NotebookNotary(data_dir=str(self.home / "data")).sign(notebook)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Sets the theme of pages that are opened from now on."""
-        _write_setting(self.home, "apputils-extension/themes", {"theme": f"JupyterLab {theme.title()}"})
-
 
 @contextmanager
 def start_lab(
@@ -151,7 +154,6 @@ def start_lab(
         )
     lab = Lab(f"http://127.0.0.1:{port}", token, process, root, home)
     try:
-        lab.set_theme("light")
         _wait_until_ready(lab, log)
         yield lab
     finally:
@@ -206,9 +208,9 @@ def close_notebooks(page: Page, lab: Lab) -> None:
         page.goto("about:blank")
 
 
-def wait_for_kernel(page: Page, patience: int = PATIENCE) -> None:
+def wait_for_kernel(page: Page) -> None:
     """Until the notebook in front is connected to an idle kernel."""
-    page.wait_for_function(_KERNEL_IS_IDLE, timeout=patience)
+    page.wait_for_function(_KERNEL_IS_IDLE, timeout=PATIENCE)
 
 
 def run_all(page: Page) -> None:
