@@ -29,7 +29,6 @@ TARGET = ROOT / "docs" / "internals" / "compatibility.md"
 TESTS = (
     "tests/kernel/test_cells.py",
     "tests/kernel/test_loop.py",
-    "tests/kernel/test_subshell.py",
     "tests/unit/providers/test_contract.py",
     "tests/unit/images",
     "tests/unit/tools",

@@ -2,34 +2,17 @@
 
 import pytest
 
-from tests.support.wire import Call, Say, reply
-
 BRANCH = "-m openai:gpt-6.1-sol -t kernel"
+pytestmark = pytest.mark.usefixtures("patient")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def patient(kernel):
-    kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
-
-
-@pytest.fixture
-def run(page, server):
-    """Runs a cell whose model calls `run_python` with each code."""
-
-    def run(cell: str, *codes: str) -> None:
-        server.forget()
-        calls = [reply(Call("run_python", {"code": code}, id=f"c{n}")) for n, code in enumerate(codes)]
-        server.plan(*calls, reply(Say("Done.")))
-        page.finish(page.start(cell))
-
-    return run
-
-
-def test_apply_undo_and_interrupt_in_a_cell(page, run):
+def test_apply_undo_and_interrupt_in_a_cell(page, run_codes):
     kernel = page.kernel
     kernel.run("rows = [1]; slow = False")
     code = "import asyncio, time\nwhile slow: await asyncio.sleep(0.01)"
-    run(f"%%agent look {BRANCH} --branch --approve auto\nCompute", "rows.append(2)\ntotal = sum(rows)", code)
+    run_codes(
+        f"%%agent look {BRANCH} --branch --approve auto\nCompute", "rows.append(2)\ntotal = sum(rows)", code
+    )
     assert kernel.value("rows, 'total' in globals()") == "([1], False)"
     applied = kernel.run("look.apply()")
     said = "2 calls ran in this session. Set total, asyncio, time. rows: 1 item → 2 items."
@@ -40,7 +23,7 @@ def test_apply_undo_and_interrupt_in_a_cell(page, run):
     for waits in ("await asyncio.sleep(0.01)", "time.sleep(0.01)"):
         code = f"import asyncio, time\nmark.touch() if slow else None\nwhile slow: {waits}"
         kernel.run("import pathlib; mark = pathlib.Path('mark'); mark.unlink(missing_ok=True); slow = False")
-        run(f"%%agent look {BRANCH} --branch --approve auto\nCompute", "first = 1", code)
+        run_codes(f"%%agent look {BRANCH} --branch --approve auto\nCompute", "first = 1", code)
         kernel.run("slow = True")
         cell = kernel.start(
             "import threading, os, signal, time\n"
@@ -55,17 +38,15 @@ def test_apply_undo_and_interrupt_in_a_cell(page, run):
         assert "has not been applied" in kernel.run("look.unapply()").errors
 
 
-def test_the_second_question_asks_once_for_all_code_of_the_first(page, run, server):
+def test_the_second_question_asks_once_for_all_code_of_the_first(page, run_codes, start_codes):
     kernel = page.kernel
     kernel.run("rows = [1]")
-    run(
+    run_codes(
         f"%%agent look {BRANCH} --branch --approve auto\nCompute",
         "rows.append(2)",
         "%%time\ntotal = sum(rows)",
     )
-    server.forget()
-    server.plan(reply(Call("run_python", {"code": "print(rows, total)"}, id="c0")), reply(Say("Done.")))
-    cell = page.start(f"%%agent second {BRANCH} --from look --approve ask\nAnd now?")
+    cell = start_codes(f"%%agent second {BRANCH} --from look --approve ask\nAnd now?", "print(rows, total)")
     question = page.question()
     assert question["args"] == {
         "code": "# Call 1 of 2\nrows.append(2)\n\n# Call 2 of 2\n%%time\ntotal = sum(rows)"
@@ -77,7 +58,7 @@ def test_the_second_question_asks_once_for_all_code_of_the_first(page, run, serv
     assert "[1, 2] 3" in kernel.value("second.tool_uses[0].result.text")
     assert kernel.value("rows, 'total' in globals()") == "([1], False)"
     kernel.run("import pathlib")
-    run(
+    run_codes(
         f"%%agent look {BRANCH} --branch --approve auto\nGo",
         "import time\nif pathlib.Path('x').exists(): time.sleep(1000)",
     )

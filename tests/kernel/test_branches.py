@@ -12,14 +12,11 @@ BRANCH = "-m openai:gpt-6.1-sol -t kernel --branch --approve auto"
 
 
 @pytest.fixture
-def run(page, server):
+def run(page, run_codes):
     """Runs code in one branch, a call for each text; returns what the model got."""
 
     def run(*codes: str, options: str = BRANCH) -> list[str]:
-        server.forget()
-        calls = [reply(Call("run_python", {"code": code}, id=f"c{n}")) for n, code in enumerate(codes)]
-        server.plan(*calls, reply(Say("Done.")))
-        page.finish(page.start(f"%%agent ran {options}\nCompute"))
+        run_codes(f"%%agent ran {options}\nCompute", *codes)
         return list(eval(page.kernel.value("[use.result.text for use in ran.tool_uses]")))
 
     return run
@@ -75,18 +72,15 @@ def test_eight_variants_and_two_runs_at_once_work_each_in_its_own_branch(page, r
     )
 
 
-def test_stop_ends_a_branch_in_c_code_at_once(page, server):
-    server.forget()
+def test_stop_ends_a_branch_in_c_code_at_once(page, start_codes, run_codes):
     code = "import os, time; print(os.getpid()); time.sleep(1000)"
-    server.plan(reply(Call("run_python", {"code": code})))
-    cell = page.start(f"%%agent ran {BRANCH}\nCompute")
+    cell = start_codes(f"%%agent ran {BRANCH}\nCompute", code)
     (pid,) = printed_numbers(page)
     assert page.command("stop")["ok"]
     page.finish(cell)
     wait_for(lambda: ended(pid))
     assert page.kernel.value("ran.reason") == "'stopped'"
-    server.plan(reply(Call("run_python", {"code": code})))
-    page.finish(page.start(f"%%agent ran {BRANCH} --seconds 1\nCompute"))
+    run_codes(f"%%agent ran {BRANCH} --seconds 1\nCompute", code)
     assert page.kernel.value("ran.reason, any(use.ok for use in ran.tool_uses)") == "('max_seconds', False)"
 
 

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from tests.support.kernels import PATIENCE
 from tests.support.live_page import Page
-from tests.support.wire import Call, Say, WireServer, reply
+from tests.support.wire import Call, Say, reply
 
 MODEL = "-m openai:gpt-6.1-sol -t kernel"
 NAMES = "application/vnd.agent-nb.names+json"
@@ -15,11 +14,8 @@ NAMES = "application/vnd.agent-nb.names+json"
 class Ran:
     """What came of one call of `run_python`."""
 
-    def __init__(self, page: Page, server: WireServer, code: str, options: str = "--approve auto") -> None:
-        self.page = page
-        server.forget()
-        server.plan(reply(Call("run_python", {"code": code})), reply(Say("Done.")))
-        self.cell = page.start(f"%%agent ran {MODEL} {options}\nCompute")
+    def __init__(self, page: Page, cell: str) -> None:
+        self.page, self.cell = page, cell
 
     def end(self) -> "Ran":
         """Waits for the end of the run."""
@@ -37,19 +33,22 @@ class Ran:
 
 
 @pytest.fixture
-def run(page, server):
-    return lambda code, options="--approve auto": Ran(page, server, code, options).end()
+def begin(page, start_codes):
+    return lambda code, options="": Ran(page, start_codes(f"%%agent ran {MODEL} {options}\nCompute", code))
 
 
-@pytest.fixture(params=[" --branch", ""])
-def run_anywhere(page, server, request):
-    """Runs code in a branch, and in the session."""
-    return lambda code: Ran(page, server, code, f"--approve auto{request.param}").end()
+@pytest.fixture
+def run(begin):
+    return lambda code, options="--approve auto": begin(code, options).end()
 
 
-def test_output_goes_to_the_card_and_nowhere_else(page, run_anywhere):
+IN_BRANCH_AND_HERE = pytest.mark.parametrize("options", ["--approve auto --branch", "--approve auto"])
+
+
+@IN_BRANCH_AND_HERE
+def test_output_goes_to_the_card_and_nowhere_else(page, run, options):
     page.kernel.run("_ = 1; df = None; import matplotlib.pyplot as plt, logging; logging.basicConfig()")
-    ran = run_anywhere(
+    ran = run(
         "import sys, asyncio\n"
         "class Table:\n    def _repr_html_(self): return '<table></table>'\n"
         "df = Table()\nprint('printed')\nprint('warned', file=sys.stderr)\nlogging.warning('logged')\n"
@@ -59,7 +58,8 @@ def test_output_goes_to_the_card_and_nowhere_else(page, run_anywhere):
         "import multiprocessing\n"
         "f = multiprocessing.get_context('fork').Process(target=print, args=('from a fork',)); f.start(); f.join()\n"
         "import os; _status = os.system('echo from a process')\n!echo from a shell\n%time 1\n"
-        "display(df)\nplt.plot([1, 2])\ndf"
+        "display(df)\nplt.plot([1, 2])\ndf",
+        options,
     )
     assert ran.finished["ok"], ran.finished["summary"]
     sources = ("a task", "a thread", "a fork", "a process", "a shell")
@@ -125,10 +125,10 @@ def test_a_check_fails_for_a_number_in_a_run_that_ran_no_code(page, server):
     assert ready["numbers_note"] == "No code was run: these numbers were not computed"
 
 
-def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, server, tmp_path):
+def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, begin, tmp_path):
     seen = tmp_path / "seen"
     wait = f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"
-    ran = Ran(page, server, f"import pathlib, time\nprint('begun')\n{wait}\nprint('ended')")
+    ran = begin(f"import pathlib, time\nprint('begun')\n{wait}\nprint('ended')", "--approve auto")
     page.pump(lambda: "begun" in page.live_text())
     assert "ended" not in page.live_text()
     seen.touch()
@@ -179,15 +179,15 @@ def test_code_that_resists_is_stopped_too_and_the_card_says_that_it_goes_on(page
     assert page.kernel.value("__import__('signal').getsignal(2) is __import__('signal').SIG_IGN") == "False"
 
 
-def test_the_time_of_the_run_bounds_its_code(page, server):
-    ran = Ran(page, server, "while True: pass", "--approve auto --seconds 3").end()
+def test_the_time_of_the_run_bounds_its_code(page, run):
+    ran = run("while True: pass", "--approve auto --seconds 3")
     assert ran.finished["code"] in ("TIMEOUT", "STOPPED")
     assert page.events()[-1]["reason"] == "max_seconds"
 
 
 @pytest.mark.parametrize("wait", ["while True: pass", "await asyncio.sleep(1000)"])
-def test_an_interrupt_stops_the_code_and_the_run(page, server, wait):
-    ran = Ran(page, server, f"import asyncio\nbegun = object()\nprint('begun')\n{wait}")
+def test_an_interrupt_stops_the_code_and_the_run(page, begin, wait):
+    ran = begin(f"import asyncio\nbegun = object()\nprint('begun')\n{wait}", "--approve auto")
     page.pump(lambda: "begun" in page.live_text())
     page.kernel.interrupt()
     ran.end()
@@ -197,28 +197,30 @@ def test_an_interrupt_stops_the_code_and_the_run(page, server, wait):
     assert page.kernel.value("type(begun)") == "<class 'object'>"
 
 
-@pytest.mark.parametrize(
-    ("code", "part"),
-    [
-        ("a = 1\nb = a / 0", "ZeroDivisionError: division by zero (line 2)"),
-        ("def f(:\n  pass", "SyntaxError"),
-        ("input('name?')", "input() is not available"),
-        ("import sys; sys.exit(3)", "SystemExit: 3"),
-        ("exit()", "SystemExit"),
-        ("raise KeyboardInterrupt", "KeyboardInterrupt (line 1)"),
-        ("class E(Exception): __str__ = None\nraise E", "E: (its message cannot be shown)"),
-        ("%%agent inner\nA page", "cannot be used in run_python"),
-        ("class Bad:\n    def __repr__(self): raise OSError('no repr')\nBad()", ""),
-    ],
-)
-def test_failures_come_back_short(run_anywhere, code, part):
-    ran = run_anywhere(code)
-    assert part in ran.finished["summary"]
-    assert ran.finished["ok"] is (part == "")
-    assert "kernel_tools" not in ran.text
-    assert "code, line 2, in <module>" in ran.text or "/ 0" not in code
-    assert "\x1b" not in json.dumps(ran.finished)
-    assert "no repr" in ran.shown or part
+FAILURES = {
+    "a = 1\nb = a / 0": "ZeroDivisionError: division by zero (line 2)",
+    "def f(:\n  pass": "SyntaxError",
+    "input('name?')": "input() is not available",
+    "import sys; sys.exit(3)": "SystemExit: 3",
+    "exit()": "SystemExit",
+    "raise KeyboardInterrupt": "KeyboardInterrupt (line 1)",
+    "class E(Exception): __str__ = None\nraise E": "E: (its message cannot be shown)",
+    "%%agent inner\nA page": "cannot be used in run_python",
+    "class Bad:\n    def __repr__(self): raise OSError('no repr')\nBad()": "",
+}
+
+
+@IN_BRANCH_AND_HERE
+def test_failures_come_back_short(page, run_codes, options):
+    run_codes(f"%%agent ran {MODEL} {options}\nCompute", *FAILURES)
+    texts = eval(page.kernel.value("[use.result.text for use in ran.tool_uses]"))
+    for part, ended, text in zip(FAILURES.values(), page.of("tool_finished"), texts, strict=True):
+        assert part in ended["summary"]
+        assert ended["ok"] is (part == "")
+        assert "kernel_tools" not in text
+    assert "code, line 2, in <module>" in texts[0]
+    assert "\x1b" not in json.dumps(page.of("tool_finished"))
+    assert "no repr" in json.dumps(page.of("tool_finished")[-1])
 
 
 def test_what_code_breaks_is_survived(page, run):
@@ -258,27 +260,6 @@ def test_what_matplotlib_adds_with_the_first_figure_is_not_said(page, run):
     assert "IPython calls for every cell" not in ran.text
 
 
-def test_the_run_s_files_meet_python(page, run):
-    ran = run("to_file('data.json', [1])\nlen(agent_files)")
-    assert ran.shown == "0"
-    assert [(event["path"], event["version"]) for event in page.of("file_changed")] == [("data.json", 1)]
-    assert page.kernel.value("(ran.files['data.json'], 'to_file' in globals())") == "('[\\n 1\\n]', False)"
-    page.kernel.run("to_file = 'mine'")
-    again = run("_to_file('note.txt', to_file)")
-    assert "use `_to_file` instead" in again.text
-    assert page.kernel.value("(ran.files['note.txt'], to_file, '_to_file' in globals())") == (
-        "('mine', 'mine', False)"
-    )
-
-
-def test_a_shell_command_is_named_before_it_is_approved(page, server):
-    ran = Ran(page, server, "!ls -l\n%timeit -n1 -r1 1", "")
-    request = page.question()
-    assert request["title"] == "run Python: runs a shell command: ls -l; uses %timeit"
-    assert page.command("approve", call_id=request["call_id"])["ok"]
-    assert ran.end().finished["ok"]
-
-
 def test_a_block_of_a_small_model_asks_runs_and_is_kept(page, server):
     page.kernel.run(f"import os, pandas as pd; os.environ['CHAT_BASE_URL'] = {server.base_url('chat')!r}")
     page.kernel.run("df = pd.DataFrame({'price': [1.5, 2.5, 3.25]})")
@@ -293,9 +274,9 @@ def test_a_block_of_a_small_model_asks_runs_and_is_kept(page, server):
     assert page.kernel.value("ran.to_cells()[0].source") == repr("print(df.price.sum())")
 
 
-def test_a_name_rebound_while_the_card_waits_keeps_what_the_user_set(page, server):
+def test_a_name_rebound_while_the_card_waits_keeps_what_the_user_set(page, begin):
     page.kernel.run("total = 1")
-    ran = Ran(page, server, "total = total + 1", "--background")
+    ran = begin("total = total + 1", "--background")
     request = page.question()
     page.finish(page.kernel.start("total = 40"))
     assert page.command("approve", call_id=request["call_id"])["ok"]
@@ -313,14 +294,3 @@ def test_the_calls_of_a_turn_run_one_after_the_other(page, server):
     server.plan(reply(*calls), reply(Say("Done.")))
     page.finish(page.start(f"%%agent ran {MODEL} --approve auto\nCompute"))
     assert page.kernel.value("order") == "['in', 'out', 'in', 'out']"
-
-
-def test_code_that_ends_the_kernel_loses_no_saved_run(page, run, server):
-    """The last test here: it ends the kernel of this module."""
-    run("print('kept')")
-    server.plan(reply(Call("run_python", {"code": "import os; os._exit(3)"})))
-    page.kernel.start(f"%%agent lost {MODEL} --approve auto\nCompute")
-    page.kernel.manager.provisioner.process.wait(PATIENCE)
-    page.kernel.restart()
-    assert page.kernel.run("%agent load ran").status == "ok"
-    assert page.kernel.value("(ran.reason, ran.tool_uses[0].result.text[:4])") == "('end_turn', 'kept')"

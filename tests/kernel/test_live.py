@@ -23,6 +23,7 @@ def test_batches_are_contiguous_to_the_end(page):
 
 
 def test_the_first_frame_is_replaced_by_the_frozen_result(page):
+    assert "trust the notebook to watch, stop and answer it" in page.displays[0]["text/html"]
     assert 'data-anb-run="hero-' in page.displays[-1]["text/html"]
     assert 'data-anb-run="hero-' in page.updates[-1]["text/html"]
     assert "data-anb-id" not in page.updates[-1]["text/html"]
@@ -30,11 +31,6 @@ def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert "hero" in ready[-1]["line"]
     (path,) = ready[-1]["paths"]
     assert path.startswith(".agent_nb/runs/")
-
-
-def test_the_first_frame_says_what_to_do_in_a_window_that_does_not_trust_it(page):
-    frame = page.displays[0]["text/html"]
-    assert "trust the notebook to watch, stop and answer it" in frame
 
 
 def test_the_frozen_result_is_known_by_its_digest(page):
@@ -126,23 +122,15 @@ def test_a_background_run_is_displayed_live(page):
     assert "later" in page.kernel.run("later.stop(); await later").result["text/html"]
 
 
-def test_the_page_knows_the_name_of_the_magic(page):
-    shown = {}
-    for name in ("robot", "agent"):
-        page.finish(page.start(f"%config AgentMagics.magic_name = '{name}'"))
-        page.finish(page.start(f"%%{name} named -m demo: --pace 0\nA page"))
-        metas = [batch["meta"] for batch in page.batches if "meta" in batch]
-        shown[name] = {meta["magic"] for meta in metas if meta["name"] == "named"}
-    assert shown == {"robot": {"robot"}, "agent": {"agent"}}
-
-
-def test_the_page_knows_which_run_is_the_newest_and_whether_older_ones_fold(page):
+def test_the_page_knows_the_magic_which_run_is_the_newest_and_whether_older_ones_fold(page):
     metas = []
-    for folds in (True, False):
-        page.finish(page.start(f"%config AgentMagics.fold_runs = {folds}"))
-        page.finish(page.start("%%agent counted -m demo: --pace 0\nA page"))
+    for name, folds in (("robot", True), ("agent", False)):
+        settings = {"magic_name": name, "fold_runs": folds}
+        for trait, value in settings.items():
+            page.finish(page.start(f"%config AgentMagics.{trait} = {value!r}"))
+        page.finish(page.start(f"%%{name} named -m demo: --pace 0\nA page"))
         metas.append(next(batch["meta"] for batch in page.batches if "meta" in batch))
-    assert [meta["folds"] for meta in metas] == [True, False]
+    assert [(meta["magic"], meta["folds"]) for meta in metas] == [("robot", True), ("agent", False)]
     assert metas[0]["number"] < metas[1]["number"]
 
 
@@ -194,23 +182,14 @@ def test_a_run_changed_by_hand_is_shown_frozen(page):
     assert "Mine" in shown
 
 
-def test_the_page_is_told_of_an_open_network_and_the_saved_form_is_not(page):
-    page.finish(page.start("%%agent wide -m demo: --network --pace 0\nA landing page for a bakery"))
-    metas = [batch["meta"] for batch in page.batches if "meta" in batch]
-    assert metas
-    assert all(meta["network"] for meta in metas)
-    policy = page.updates[-1]["text/html"].partition("Content-Security-Policy")[2].partition(">")[0]
-    assert "default-src" in policy
-    assert "https:" not in policy
-
-
-def test_the_network_stays_closed_to_a_cell_that_replays(page):
+def test_the_page_is_told_of_an_open_network_and_neither_the_saved_form_nor_a_replay_has_it(page):
     cell = "%%agent taped --network --pace 0 {}\nA landing page for a bakery"
-    page.finish(page.start(cell.format("-m demo: --record")))
-    page.finish(page.start(cell.format("")))
-    metas = [batch["meta"] for batch in page.batches if "meta" in batch]
-    assert metas
-    assert not any(meta["network"] for meta in metas)
+    for options, network in (("-m demo: --record", True), ("", False)):
+        page.finish(page.start(cell.format(options)))
+        assert {batch["meta"]["network"] for batch in page.batches if "meta" in batch} == {network}
+        policy = page.updates[-1]["text/html"].partition("Content-Security-Policy")[2].partition(">")[0]
+        assert "default-src" in policy
+        assert "https:" not in policy
     assert "taped.run.jsonl" in page.kernel.run("taped.settings['replayed']").result["text/plain"]
 
 

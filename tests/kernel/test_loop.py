@@ -1,10 +1,12 @@
 """`%%agent` and the kernel's event loop: interrupts, outer magics, background runs, unloading."""
 
+import ipykernel
 import pytest
 
-from tests.support.kernels import Cell
+from tests.support.kernels import PATIENCE, Cell
+from tests.support.live_page import Page
 from tests.support.waiting import wait_for
-from tests.support.wire import Call, Hold, Say, Think, reply
+from tests.support.wire import Call, Hold, Say, reply
 
 MODEL = "-m openai:gpt-6.1-sol"
 
@@ -15,10 +17,23 @@ def has_sent(cell: Cell, kind: str) -> bool:
     return any(event["type"] == kind for message in messages for event in message.get("events", ()))
 
 
+@pytest.mark.skipif(ipykernel.version_info < (7, 0), reason="subshells came with ipykernel 7")
+def test_stop_works_from_a_subshell(kernel, server):
+    """JupyterLab sends widget messages to one: another thread, another loop. It is the first test here: the page
+    hears only of a comm that is opened after it."""
+    page, client = Page(kernel), kernel.client
+    client.control_channel.send(client.session.msg("create_subshell_request"))
+    page.subshell = client.get_control_msg(timeout=PATIENCE)["content"]["subshell_id"]
+    server.plan(reply(Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()))
+    cell = page.start(f"%%agent stopped {MODEL}\nA page")
+    page.pump(lambda: page.of("file_delta"))
+    assert page.command("stop")["ok"]
+    page.finish(cell)
+    assert kernel.value("(stopped.reason, stopped.html)") == "('stopped', '<h1>Bre')"
+
+
 PHASES = {
     "before-headers": ([Hold()], "turn_started"),
-    "thinking": ([Think("Hm."), Hold()], "thinking_delta"),
-    "text": ([Say("Well"), Hold()], "text_delta"),
     "arguments": ([Call("create_file", '{"path": "index.html", "content": "<h1>Bre'), Hold()], "file_delta"),
 }
 
@@ -81,10 +96,8 @@ def test_no_task_is_left_behind(kernel):
         "%%time\n%%agent outer -m demo:\nA form",
         "%%capture captured\n%%agent outer -m demo:\nA form",
         "get_ipython().run_cell_magic('agent', 'outer -m demo:', 'A form')",
-        "# a comment\n\n%%agent outer -m demo:\nA form",
-        "\n\n%%agent outer -m demo:\nA form",
     ],
-    ids=["time", "capture", "programmatic", "comment", "blank-lines"],
+    ids=["time", "capture", "programmatic"],
 )
 def test_the_magic_runs_however_it_is_invoked(kernel, code):
     kernel.run("outer = None")

@@ -36,8 +36,12 @@ def environment(tmp_path_factory) -> Path:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the layout of an environment differs")
-def test_the_example_is_installed_and_used(environment, tmp_path):
+def test_the_example_is_installed_and_used_and_no_module_beside_the_notebook_in_its_place(
+    environment, tmp_path
+):
+    (tmp_path / "agent_nb_weather.py").write_text(PLANTED)
     with start_kernel(tmp_path, python=str(environment)) as kernel:
+        kernel.run("import sys\nsys.path.insert(0, '')\n%reload_ext agent_nb")
         assert "agent-nb-weather" in repr(kernel.run("%agent plugins").displays)
         assert "In Lyon: sunny" in kernel.run("%agent forecast Lyon").stdout
         cell = kernel.run(DEMO.replace("hero", "hero -t weather"))
@@ -46,6 +50,7 @@ def test_the_example_is_installed_and_used(environment, tmp_path):
         refused = kernel.run(DEMO.replace("hero", "hero -i shot.png"), tags=["weather"])
         assert "Weather notebooks take no images" in refused.errors
         assert "breeze" in repr(kernel.run("%agent models").displays)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_package_beside_the_notebook_is_not_run(tmp_path):
@@ -101,16 +106,6 @@ def test_a_module_beside_the_notebook_does_not_stand_in_for_our_dependencies(tmp
         assert "site-packages" in loaded.result["text/plain"]
         assert not list(tmp_path.glob("ran-*"))
         assert kernel.run("import zipapp; zipapp.mine").result["text/plain"] == "1"  # the user's own import
-
-
-@pytest.mark.skipif(os.name == "nt", reason="the layout of an environment differs")
-def test_a_module_beside_the_notebook_does_not_stand_in_for_a_plugin(environment, tmp_path):
-    (tmp_path / "agent_nb_weather.py").write_text(PLANTED)
-    with start_kernel(tmp_path, python=str(environment)) as kernel:
-        kernel.run("import sys\nsys.path.insert(0, '')\n%reload_ext agent_nb")
-        assert kernel.run(DEMO).status == "ok"
-        assert "agent-nb-weather" in repr(kernel.run("%agent plugins").displays)
-    assert not (tmp_path / "ran").exists()
 
 
 def test_the_product_works_without_the_classroom(tmp_path):

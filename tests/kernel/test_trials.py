@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.processes import ended
 from tests.support.waiting import wait_for
-from tests.support.wire import Call, Say, reply
 
+pytestmark = pytest.mark.usefixtures("patient")
 MODEL = "-m openai:gpt-6.1-sol -t kernel"
 NAMES = "application/vnd.agent-nb.names+json"
 CODE = (
@@ -23,21 +23,12 @@ FORGED = [
 ]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def patient(kernel):
-    kernel.run("from agent_nb.notebook.kernel_tools import in_place; in_place.SECONDS = 60")
-
-
 @pytest.fixture
-def ask(page, server):
+def ask(page, start_codes):
     """Starts a run that asks about one code after the other; returns its cell and the first question."""
 
     def ask(*codes: str, options: str = "") -> tuple[str, dict]:
-        server.forget()
-        calls = [reply(Call("run_python", {"code": code}, id=f"c{n}")) for n, code in enumerate(codes)]
-        server.plan(*calls, reply(Say("Done.")))
-        cell = page.start(f"%%agent ran {MODEL} {options}\nCompute")
-        return cell, page.question()
+        return start_codes(f"%%agent ran {MODEL} {options}\nCompute", *codes), page.question()
 
     return ask
 
@@ -126,12 +117,10 @@ def test_a_second_press_and_the_end_of_the_question_end_a_trial_at_once(page, en
 
 
 @pytest.mark.parametrize("options", ["--approve deny", "--approve auto"])
-def test_a_call_about_which_nobody_is_asked_cannot_be_tried(page, server, options, tmp_path):
-    server.forget()
+def test_a_call_about_which_nobody_is_asked_cannot_be_tried(page, run_codes, options, tmp_path):
     marker = tmp_path / "marker"
     code = f"import os; os.path.exists({str(marker)!r}) or print('not here')"
-    server.plan(reply(Call("run_python", {"code": code}, id="c0")), reply(Say("Done.")))
-    page.finish(page.start(f"%%agent ran {MODEL} {options}\nCompute"))
+    run_codes(f"%%agent ran {MODEL} {options}\nCompute", code)
     page.command("hello")
     touch = {"code": f"open({str(marker)!r}, 'w')"}
     assert not page.command("try", call_id="c0", args=touch)["ok"]

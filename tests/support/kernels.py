@@ -1,7 +1,6 @@
 """A real IPython kernel for tests: run cells, interrupt them, see everything that comes back."""
 
 import os
-import queue
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -124,15 +123,6 @@ class Kernel:
         self.manager.restart_kernel(now=True)
         self.client.wait_for_ready(timeout=PATIENCE)
         assert self.run("%load_ext agent_nb").status == "ok"
-
-    def drain(self) -> list[dict[str, Any]]:
-        """Messages that came outside any cell we wait for."""
-        found = []
-        try:
-            while True:
-                found.append(self.client.get_iopub_msg(timeout=0.2))
-        except queue.Empty:
-            return found
 
 
 def _take(cell: Cell, kind: str, content: dict[str, Any]) -> bool:
