@@ -256,11 +256,6 @@ def approved(shell, line: str = DEMO) -> str:
     return shell.names["hero"].settings["approve"]
 
 
-def test_a_file_cannot_ask_less_often(shell, lab):
-    lab('approve = "auto"')
-    assert 'lab.toml: `approve` must be "ask" or "deny"' in text_of(shell.run(DEMO))
-
-
 def test_the_stricter_of_the_file_and_the_user_counts(shell, lab):
     lab('approve = "ask"')
     assert approved(shell) == "ask"

@@ -87,6 +87,7 @@ def test_little_is_enough(text):
         ("[lab]\ntools = [1]", "lab.toml: `tools` must be a list of names"),
         ("[lab]\napprove = 'aks'", 'must be "ask" or "deny", not \'aks\'. Did you mean `ask`?'),
         ("[lab]\napprove = ['ask']", 'must be "ask" or "deny"'),
+        ("[lab]\napprove = 'auto'", 'must be "ask" or "deny"'),
         ("[lab]\nvariants = 9", "lab.toml: `variants` must be a whole number from 1 to 8, not 9."),
         ("[lab]\nvariants = 1.0", "not 1.0."),
         ("[lab]\nreplay = 'always'", 'lab.toml: `replay` must be "prefer"'),

@@ -15,7 +15,16 @@ from agent_nb.providers.scripted import ScriptedProvider, call, fail, stall, tex
 from agent_nb.render import MARKDOWN, TEXT, bundle
 from agent_nb.render.frozen import frozen_html
 from agent_nb.render.plain import markdown, plain_text
-from agent_nb.render.transcript import MAX_TEXT, LineRow, Transcript, line_text, shortened_text, transcript
+from agent_nb.render.transcript import (
+    MAX_TEXT,
+    MOST_CHARACTERS,
+    LineRow,
+    Transcript,
+    changes,
+    line_text,
+    shortened_text,
+    transcript,
+)
 from tests.support.scripts import of, write
 from tests.unit.render.test_render import Elements, play
 
@@ -247,3 +256,24 @@ def test_a_cut_text_ends_with_a_line_and_closes_its_code():
     *_, line, fence, gap, note = cut.split("\n")
     assert (line, fence, gap) == ("x = 1", "```", "")
     assert note == "… 30 kB more: `hero.text`"
+
+
+def test_changed_added_and_removed_arguments_are_named():
+    assert changes({"path": "a", "size": 3, "same": [1]}, {"path": "b", "same": [1], "new": True}) == (
+        '`path` from "a" to "b" and `size` from 3 to nothing and `new` from nothing to true'
+    )
+
+
+def test_of_long_texts_the_part_that_differs_is_quoted():
+    code = "x = 1\n" * 1000
+    text = changes({"code": code + "delete()" + code}, {"code": code + "keep()" + code})
+    assert "delete()" in text
+    assert "keep()" in text
+    assert text.count("…") == 4
+    assert len(text) < 2 * MOST_CHARACTERS + 100
+
+
+def test_no_half_of_a_key_is_quoted():
+    text = changes({"code": f"{'x = 1; ' * 54}{KEY}"}, {"code": "y"})
+    assert "sk-ant" not in text
+    assert "•••" in text

@@ -74,16 +74,14 @@ async def test_a_remedy_names_the_variant(shell):
         second.apply()
 
 
-@pytest.mark.parametrize(
-    ("code", "restored"), [("count = 5", 1), ("count += 1", 1), ("rows.append(count)", 1)]
-)
-def test_what_was_applied_twice_is_all_put_back(shell, code, restored):
+@pytest.mark.parametrize("code", ["count = 5", "count += 1", "rows.append(count)"])
+def test_what_was_applied_twice_is_all_put_back(shell, code):
     shell.run("rows = []; count = 1")
     run = ran(f"{code}\nnew = 0")
     run.apply()
     run.apply(anyway=True)
     run.unapply()
-    assert (shell.names["count"], "new" in shell.names) == (restored, False)
+    assert (shell.names["count"], "new" in shell.names) == (1, False)
 
 
 @pytest.mark.parametrize(

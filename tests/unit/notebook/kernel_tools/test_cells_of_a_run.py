@@ -118,6 +118,8 @@ async def test_the_cells_write_the_same_files_without_agent_nb(ran, tmp_path):
 async def test_a_to_file_of_the_user_stays_theirs(ran, shell):
     shell.names["to_file"] = "mine"
     run = await ran("_to_file('a.txt', to_file)")
+    assert "use `_to_file` instead" in run.tool_uses[0].result.text
+    assert (run.files["a.txt"], shell.names["to_file"], "_to_file" in shell.names) == ("mine", "mine", False)
     helper, code = run.to_cells().code
     assert helper.endswith("_to_file = to_file") is True
     assert code == "_to_file('a.txt', to_file)"

@@ -1,8 +1,12 @@
-"""How a `%%agent` line is read, and the errors for one that cannot be."""
+"""How a `%%agent` line is read, what the help says of its options, and the errors for one that cannot be read."""
+
+from dataclasses import fields
 
 import pytest
 
 from agent_nb.core.errors import ConfigError
+
+from agent_nb.core.options import OPTIONS, Options
 
 
 def test_without_a_name_it_is_run(shell):
@@ -109,3 +113,18 @@ def test_quoted_text_is_not_an_option(shell):
 
 def test_options_can_be_written_with_equals(shell):
     assert shell.options("hero --budget=0.5 --model=demo:").budget == 0.5
+
+
+def test_every_option_is_in_the_help_in_order(shell):
+    described = shell.run("%agent help").stdout.partition("positional arguments:")[2]
+    places = [
+        described.index(f"\n  {each.flags[0] if each.flags else each.metavar}") for each in OPTIONS.values()
+    ]
+    assert places == sorted(places)
+    others = {each.name for each in fields(Options)} - set(OPTIONS)
+    # read from the whole line, set by the rules of a plugin, and what follows from several options
+    assert others == {"is_named", "line", "prefers_replay", "failure"}
+
+
+def test_defaults_are_those_of_the_fields(shell):
+    assert vars(shell.options("")) == vars(Options())

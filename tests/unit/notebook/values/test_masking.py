@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pandas as pd
+import polars as pl
 import pytest
 from pydantic import BaseModel
 
@@ -51,6 +52,7 @@ class Model(BaseModel):
         (Login("ann", "hush-hush"), f"Login(user='ann', password='{MASK}')"),
         (Config(), f"Config(user='ann', api_key='{MASK}', more=None)"),
         ([Config(more=[Login("bob", "hush-hush")])], None),
+        ({"openai": [{"token": b"hush-hush"}]}, None),
         (Wordy(), f"<a token of {MASK}>"),
         (Model(), f"Model(user='ann', password='{MASK}')"),
         (SimpleNamespace(accessToken="hush-hush", n=1), f"namespace(accessToken='{MASK}', n=1)"),
@@ -139,7 +141,8 @@ def test_fields_of_containers_and_named_values_are_masked(value):
     "name",
     [
         *("api_key", "OPENAI_API_KEY", "secret_key", "private_key", "aws.accessKey", "clientSecret"),
-        *("openai_key", "pw", "a_pw", "dbPwd", "passwd", "Proxy-Authorization"),
+        *("openai_key", "pw", "a_pw", "dbPwd", "passwd", "Proxy-Authorization", "PASSWORD", "config.token"),
+        *("config['password']", 'config["client_secret"]', "passwd[0]"),
     ],
 )
 def test_names_of_keys_are_secret(name):
@@ -212,3 +215,31 @@ def test_variables_of_the_environment_that_are_called_like_secrets_are_masked(mo
         assert mask(f"58277f7f739221bf an-editor-42x {tmp_path}") == f"{MASK} an-editor-42x {tmp_path}"
     finally:
         registered.intersection_update(before)
+
+
+class ForeignTable:
+    """A table of a library we know nothing about."""
+
+    columns = ("user", "password")
+
+    def __repr__(self) -> str:
+        return "user password\nann hush-1"
+
+
+def test_an_unknown_table_with_a_secret_column_shows_only_its_columns():
+    described = describe("table", ForeignTable())
+    assert "hush" not in described.text
+    assert "user, password" in described.text
+
+
+@pytest.mark.parametrize(
+    "value", [{"password": ["hush-1"]}, {"api_keys": ("hush-1", "hush-2")}, {"credentials": {"a": "hush-1"}}]
+)
+def test_text_in_containers_with_a_secret_name_is_masked(value):
+    assert "hush" not in describe("config", value).text
+
+
+def test_numbers_and_dates_with_a_secret_name_are_shown():
+    frame = pd.DataFrame({"token": [17, 18], "secret": pd.to_datetime(["2026-01-02", "2026-01-03"])})
+    assert "17,2026-01-02" in describe("frame", frame).text
+    assert describe("frame", pl.from_pandas(frame)).masked == ()
