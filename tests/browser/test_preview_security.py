@@ -5,6 +5,7 @@ import json
 from contextlib import suppress
 from typing import Any
 
+import pytest
 from playwright.sync_api import TimeoutError as TookTooLong
 
 from tests.support.widget_stage import Stage, edited, event, wrote
@@ -151,6 +152,7 @@ def test_page_that_leaves_is_stopped(stage: Stage):
     assert stage.widget.locator(".anb-page iframe").count() == 0
 
 
+@pytest.mark.wide
 def test_endless_loop_is_stopped(stage: Stage):
     stage.play(page_that("setTimeout(() => { for (;;); }, 50);"))
     stage.widget.get_by_text("Preview stopped").first.wait_for()

@@ -3,12 +3,15 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.kernels import Kernel, KernelManager, quiet_environment
 from tests.support.waiting import PATIENCE
 
 UNFINISHED = "%%agent {} -m demo: --background --pace 1\nA form"
 
 
+@pytest.mark.wide
 def test_a_kernel_with_unfinished_runs_restarts_and_ends_quietly(tmp_path):
     log = tmp_path / "kernel.log"
     manager = KernelManager(kernel_name="python3")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -179,6 +180,7 @@ def test_duplicate_columns_and_indexes_are_masked():
     assert "hush" not in describe("nested", nested).text
     assert "hush" not in describe("column", pd.Series(["hush"], name="api_key")).text
     assert "hush" not in describe("inside", {"frame": twins}).text
+    assert "hush" not in describe("pairs", np.array([["password", "hush-1"]])).text
 
 
 def test_masked_names_are_listed_once():

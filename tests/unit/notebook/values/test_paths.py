@@ -171,7 +171,6 @@ VALUES: dict[str, Any] = {
     "pairs": pd.DataFrame({"name": ["password", "host"], "n": [1, 2], "value": [SECRET, "x"]}),
     "polars, pairs": pl.DataFrame({"Key": ["password"], "Value": [SECRET]}),
     "arrow, pairs": pa.table({"field": ["password"], "value": [SECRET]}),
-    "numpy, pairs": np.array([["password", SECRET]]),
     "polars": pl.from_pandas(USERS),
     "lazy": pl.from_pandas(USERS).lazy(),
     "polars objects": pl.DataFrame({"more": pl.Series([Login()], dtype=pl.Object)}),
