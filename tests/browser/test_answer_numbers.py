@@ -71,7 +71,7 @@ def test_numbers_are_marked_where_the_kernel_has_found_them(stage: Stage) -> Non
     expect(mark).to_have_css("text-decoration-style", "dotted")
 
 
-@pytest.mark.parametrize("press", ["click", "Enter"])
+@pytest.mark.parametrize("press", ["click", pytest.param("Enter", marks=pytest.mark.wide)])
 def test_a_number_leads_to_the_call_that_printed_it(stage: Stage, press: str) -> None:
     play(stage, data_run())
     first, second = (stage.widget.locator("[data-call]").nth(number) for number in (0, 1))

@@ -87,7 +87,7 @@ PRESS_WHEN_MOVED = """() => {
 ANSWERED = "() => window.kernel.commands.filter((one) => one.command === 'approve').map((one) => one.call_id)"
 
 
-@pytest.mark.parametrize(("width", "beside"), [(1200, 60), (420, 30)])
+@pytest.mark.parametrize(("width", "beside"), [pytest.param(1200, 60, marks=pytest.mark.wide), (420, 30)])
 def test_the_code_of_a_card_has_the_width_there_is(stage: Stage, width: int, beside: int):
     stage.page.set_viewport_size({"width": width, "height": 900})
     card = ask(stage, {"code": CODE})

@@ -87,7 +87,7 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("reason", ENDS)
+@pytest.mark.parametrize("reason", ["stopped", pytest.param("max_tokens", marks=pytest.mark.wide), "failed"])
 def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(stage: Stage, reason: str):
     play(
         stage,
@@ -112,7 +112,9 @@ def test_a_run_that_failed_is_retried_and_not_continued(stage: Stage):
     assert not stage.widget.get_by_role("button", name="Continue").is_visible()
 
 
-@pytest.mark.parametrize("reason", ["stopped", pytest.param("budget", marks=pytest.mark.wide), "failed"])
+@pytest.mark.parametrize(
+    "reason", ["stopped", *(pytest.param(reason, marks=pytest.mark.wide) for reason in ("budget", "failed"))]
+)
 def test_the_preview_shows_what_was_kept_and_the_rest_is_one_press_away(stage: Stage, reason: str):
     play(stage, cut_rewrite(reason), ready=ready())
     stage.preview.get_by_role("heading", name="Kept").wait_for()

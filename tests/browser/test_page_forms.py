@@ -45,6 +45,9 @@ def saved(stage: Stage, page: str) -> Any:
 
 
 FORMS = pytest.mark.parametrize("show", [live, tab, saved])
+LIVE_AND_WIDELY_OTHERS = pytest.mark.parametrize(
+    "show", [live, *(pytest.param(show, marks=pytest.mark.wide) for show in (tab, saved))]
+)
 
 
 @FORMS
@@ -71,7 +74,7 @@ def entries(stage: Stage) -> int:
     return int(stage.page.evaluate("history.length"))
 
 
-@FORMS
+@LIVE_AND_WIDELY_OTHERS
 def test_a_page_moves_without_filling_the_history_of_the_tab(stage: Stage, show: Callable[[Stage, str], Any]):
     page = show(stage, MOVES)
     heading = page.locator("h1")
@@ -85,7 +88,7 @@ def test_a_page_moves_without_filling_the_history_of_the_tab(stage: Stage, show:
         assert entries(stage) == before
 
 
-@FORMS
+@LIVE_AND_WIDELY_OTHERS
 def test_a_page_that_keeps_setting_its_hash_ends(stage: Stage, show: Callable[[Stage, str], Any]):
     page = show(stage, MOVES)
     heading = page.locator("h1")

@@ -175,6 +175,7 @@ def test_stopped_page_can_be_reloaded(stage: Stage):
     stage.preview.get_by_role("heading", name="Page").wait_for()
 
 
+@pytest.mark.wide
 def test_flood_of_messages_is_cut(stage: Stage):
     stage.play(page_that("for (let i = 0; i < 20000; i++) console.log('line ' + i);"))
     stage.wait_for_report("more messages than can be shown")

@@ -115,7 +115,7 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     assert len(page.context.pages) == 1
 
 
-@pytest.mark.parametrize("width", [1200, 700])
+@pytest.mark.parametrize("width", [pytest.param(1200, marks=pytest.mark.wide), 700])
 def test_a_data_run_fills_the_window_with_its_bar(opened: Any, width: int):
     from playwright.sync_api import expect
 
