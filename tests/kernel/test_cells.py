@@ -1,9 +1,14 @@
-"""`%%agent` on a real kernel: options, variables in and out, the line commands."""
+"""`%%agent` on a real kernel: options, variables in and out, the line commands, folders that cannot be written."""
+
+import sys
 
 import pytest
 
 from tests.support.kernels import start_kernel
 from tests.support.waiting import PATIENCE
+
+needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="uses /proc")
+SAVED = "%%agent hero -m demo: --pace 0 --plain --save site --record\nA form"
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +97,34 @@ def test_tab_offers_only_what_the_line_can_take(kernel):
 def test_a_console_prints_how_the_run_ended(kernel, console: bool):
     cell = kernel.run("%%agent hero -m demo: --pace 0\nA form", stdin=True, console=console)
     assert ("hero: done" in cell.stdout) is console
+
+
+def move(kernel, folder) -> None:
+    assert kernel.run(f"import os\nos.chdir({str(folder)!r})\n%reload_ext agent_nb").status == "ok"
+
+
+@needs_proc
+def test_a_read_only_folder_costs_only_what_is_saved(kernel):
+    move(kernel, "/proc")  # where not even root can make a folder
+    cell = kernel.run(SAVED)
+    assert kernel.value("hero.reason, list(hero.files)") == "('end_turn', ['index.html'])"
+    assert "The run could not be saved in .agent_nb: No such file or directory." in cell.stdout
+    assert (
+        "Not recorded: 'cassettes/hero.run.jsonl' cannot be written: No such file or directory."
+        in cell.stdout
+    )
+    assert "Not recorded" not in cell.stderr, "it is said once"
+    assert "SaveFailed: 'site' could not be written: No such file or directory." in cell.errors
+    assert "Traceback" not in cell.errors
+    assert kernel.run("%agent runs").status == "ok"
+
+
+@needs_proc
+def test_a_folder_behind_a_symlink_is_used(kernel, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    move(kernel, tmp_path / "link")
+    assert kernel.run(SAVED).status == "ok"
+    assert "(offline demo model, replayed)" in kernel.run("%%agent hero --plain --replay\nA form").stdout
+    assert kernel.run("%agent load hero").status == "ok"
+    assert (tmp_path / "real" / "site" / "index.html").is_file()

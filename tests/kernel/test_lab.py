@@ -63,8 +63,5 @@ def test_a_lab_in_a_kernel(tmp_path):
         assert "s ago, lab-log.jsonl with 4 runs, 4 saved runs, 0 pages." in submitted.stdout
         assert "The lab file had changed at line 4." in submitted.stdout
 
-        file.write_text(LAB.replace("0.05", "1.00") + 'mode = "hints"\n', encoding="utf-8")
-        assert kernel.run(ASK).status == "ok"
-        assert "Give one hint, not the solution." in str(server.requests[-1].body["system"])
         file.write_text(LAB + 'mode = "off"\n', encoding="utf-8")
         assert "Agents are switched off in this lab. (`mode` in" in kernel.run(DEMO).errors

@@ -6,10 +6,9 @@ import re
 
 import PIL.Image
 
-from agent_nb import Agent
 from agent_nb.notebook.magic.run_cell import MAX_IMAGE_BYTES, page_image
 from agent_nb.pages.page_check import CheckRequest, PageCheck, ViewerUnavailableError, read_report
-from agent_nb.providers.scripted import ScriptedProvider, text
+from agent_nb.providers.scripted import text
 from agent_nb.render import bundle
 from tests.support.page_viewer import ReportingViewer, png_of
 from tests.support.scripts import run_script, write
@@ -46,6 +45,4 @@ async def test_the_image_is_small_and_shown_only_to_the_untrusting():
 async def test_there_is_no_image_without_a_page_or_a_viewer():
     run = await run_script([write()], [text("Done.")])
     assert await page_image(None, run) == await page_image(NoViewer(), run) == b""
-    with ScriptedProvider([[text("Done.")]]) as provider:
-        bare = await Agent(provider).run("Say it.")
-    assert await page_image(ReportingViewer(), bare) == b""
+    assert await page_image(ReportingViewer(), await run_script([text("Done.")])) == b""

@@ -1,17 +1,37 @@
-"""`list_variables`: one line for each variable, whatever it is."""
+"""`list_variables`: one short line for each variable, whatever it is, and no work for what is not shown."""
 
 import math
 
 import pandas as pd
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_nb import kernel_tools
 from agent_nb.core.events import ToolFinished
 from agent_nb.core.messages import ToolResult
 from agent_nb.notebook.kernel_tools import variables
-from agent_nb.notebook.kernel_tools.variables import kinds, list_variables
+from agent_nb.notebook.kernel_tools.variables import (
+    ITEMS,
+    WIDTH,
+    kinds,
+    list_variables,
+    one_line,
+    size,
+    type_name,
+)
 from agent_nb.providers.scripted import call, text
 from tests.support import awkward
 from tests.support.scripts import of, run_script
+
+SECRET = "correct-horse"
+short = st.text(max_size=12)
+leaves = st.none() | st.integers() | st.floats() | short | st.binary(max_size=12)
+secrets = st.dictionaries(st.sampled_from(["password", "api_key", "token"]), st.just(SECRET))
+values = st.recursive(
+    leaves | secrets,
+    lambda inner: st.lists(inner, max_size=12) | st.dictionaries(short, inner, max_size=4) | st.tuples(inner),
+    max_leaves=12,
+)
 
 
 def listed(shell) -> dict[str, str]:
@@ -84,3 +104,28 @@ def test_what_code_leaves_is_told_by_kind_and_size_but_not_what_code_is_made_of(
     assert left == {"rows": "list, 2 items", "n": "int", "s": "tests.Slow", "by": "pandas.DataFrameGroupBy"}
     assert dict(vars(groups)) == before
     assert len(kinds({f"n{number}": number for number in range(100)})) == 12
+
+
+@given(values)
+def test_any_value_has_a_short_line_without_secrets(value):
+    text = one_line("value", value)
+    assert len(text) <= WIDTH
+    assert len(text.splitlines()) <= 1
+    assert SECRET not in text
+    assert type_name(value)
+    assert isinstance(size(value), str)
+
+
+class Counted(set):
+    read = 0
+
+    def __iter__(self):
+        for item in super().__iter__():
+            self.read += 1
+            yield item
+
+
+def test_only_the_first_items_are_read():
+    numbers = Counted(range(100_000))
+    assert one_line("value", numbers).startswith("[0, 1, 2, ")
+    assert numbers.read <= ITEMS + 1

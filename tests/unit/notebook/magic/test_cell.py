@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pandas as pd
 import pytest
 
 from agent_nb import Agent, Run, load, model
@@ -87,6 +88,16 @@ def test_masked_names_are_shown(shell):
     assert "By price, as" in shell.names["hero"].prompt
     assert "hush" not in shell.names["hero"].prompt
     assert "Masked" not in shell.run(f"%%agent hero {DEMO}\nBy {{{{sort_key}}}}").stdout
+
+
+def test_a_cell_and_the_page_of_the_demo_say_how_much_of_a_table_is_sent(shell):
+    shell.names["sales"] = pd.DataFrame({"sold": range(24)})
+    shell.names["towns"] = pd.DataFrame({"town": [f"T{n}" for n in range(2_000)], "sold": range(2_000)})
+    shown = shell.run(f"%%agent page {DEMO}\nA dashboard of {{{{sales}}}}")
+    assert "The model sees `sales` (24 of 24 rows)." in shown.stdout
+    assert "All rows:" in shell.names["page"].prompt
+    shell.run(f"%%agent page {DEMO}\nA dashboard of {{{{towns}}}}")
+    assert "From the numbers you gave: 5 of 2,000 rows." in shell.names["page"].html
 
 
 @pytest.mark.parametrize("folder", ["site", "~/site"])

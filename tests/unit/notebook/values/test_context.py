@@ -14,8 +14,9 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.values.describe_values import TEXT_LIMIT, describe, expand
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.pages.page_check import console_of
-from agent_nb.providers.scripted import ScriptedProvider, call, stall
+from agent_nb.providers.scripted import ScriptedProvider, stall
 from agent_nb.providers.scripted import text as say
+from tests.support.scripts import run_script, write
 
 
 class Sulking:
@@ -77,9 +78,7 @@ PAGE = """<h1>Bakery</h1>
 
 @pytest.fixture
 async def hero():
-    turns = [[call("create_file", {"path": "index.html", "content": "<h1>First</h1>"})], [say("Done.")]]
-    with ScriptedProvider(turns) as provider:
-        run = await Agent(provider).run("go")
+    run = await run_script([write(content="<h1>First</h1>")], [say("Done.")])
     return run.with_files({"index.html": PAGE, "about.html": "<h1>About</h1>"})
 
 
