@@ -5,7 +5,6 @@ from dataclasses import fields
 import pytest
 
 from agent_nb.core.errors import ConfigError
-
 from agent_nb.core.options import OPTIONS, Options
 
 
