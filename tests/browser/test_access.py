@@ -16,13 +16,13 @@ def recorded(name: str, until: str | None = None) -> list[dict[str, Any]]:
 
 
 STATES = [
-    pytest.param("hero", "thinking_delta", marks=pytest.mark.wide),
+    ("hero", "thinking_delta"),
     ("hero", "tool_ready"),
     ("approval", "approval_requested"),
-    pytest.param("retry", "turn_retrying", marks=pytest.mark.wide),
+    ("retry", "turn_retrying"),
     ("failed", None),
-    pytest.param("three", "file_delta", marks=pytest.mark.wide),
-    pytest.param("three", None, marks=pytest.mark.wide),
+    ("three", "file_delta"),
+    ("three", None),
 ]
 
 
@@ -33,10 +33,11 @@ def show(stage: Stage, theme: str, events: list[dict[str, Any]]) -> None:
     stage.widget.locator(".anb-frame").wait_for()
 
 
-THEMES = pytest.mark.parametrize("theme", ["light", pytest.param("dark", marks=pytest.mark.wide)])
+THEMES = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
 @THEMES
+@pytest.mark.wide
 @pytest.mark.parametrize(("name", "until"), STATES)
 def test_axe_finds_nothing_serious(stage: Stage, name: str, until: str | None, theme: str):
     show(stage, theme, recorded(name, until))

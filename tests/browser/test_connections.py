@@ -4,7 +4,7 @@ A connection alone tells the host's name, which can hold data. No policy of a pa
 """
 
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,11 +15,10 @@ from tests.support.connecting_pages import ISSUED, generated
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, edited, event, returned, wrote
 
+pytestmark = pytest.mark.trust
+
 SETTLE = 400
 """Milliseconds in which a page that connects has connected."""
-SAMPLE = ("slash", "svg-style")
-"""Pages for the forms that take a second each; `make test-trust` shows all of them."""
-ALL = pytest.param(tuple(ISSUED), marks=pytest.mark.trust, id="all")
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +44,12 @@ def stage(context: Any, server: Any) -> Iterator[Stage]:
     stage.page.close()
 
 
-def known(form: str, names: Iterable[str] = tuple(ISSUED)) -> dict[str, str]:
+def known(form: str) -> dict[str, str]:
     """The pages by the name of the host that each connects to."""
     start = "<!doctype html><h1>Page</h1>"
-    return {f"{form}-{name}": start + ISSUED[name].format(f"https://{form}-{name}.example") for name in names}
+    return {
+        f"{form}-{name}": start + ISSUED[name].format(f"https://{form}-{name}.example") for name in ISSUED
+    }
 
 
 def random_pages(form: str) -> dict[str, str]:
@@ -75,10 +76,9 @@ def heard(connections: Connections, form: str) -> set[str]:
     return {host for host in connections.hosts if host.startswith(f"{form}-")}
 
 
-@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
-def test_each_page_connects_without_our_frame(stage: Stage, connections: Connections, names: tuple[str, ...]):
+def test_each_page_connects_without_our_frame(stage: Stage, connections: Connections):
     stage.page.goto(f"{stage.server.address}/nowhere")
-    for host, page in known("plain", names).items():
+    for host, page in known("plain").items():
         frame = f'<iframe srcdoc="{html.escape(page)}"></iframe>'
         stage.page.evaluate("html => { document.body.innerHTML = html }", frame)
         wait_until(stage.page, lambda host=host: host in connections.hosts)
@@ -89,10 +89,9 @@ def test_a_saved_page_does_not_connect(stage: Stage, connections: Connections):
     assert heard(connections, "saved") == set()
 
 
-@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
-def test_the_html_of_a_tool_does_not_connect(stage: Stage, connections: Connections, names: tuple[str, ...]):
+def test_the_html_of_a_tool_does_not_connect(stage: Stage, connections: Connections):
     framed(stage, [still_frame_attributes(page) for page in known("still").values()])
-    for page in known("still", names).values():
+    for page in known("still").values():
         show_output(stage, page)
     assert heard(connections, "still") == set()
 
@@ -110,10 +109,9 @@ def show_output(stage: Stage, markup: str) -> None:
     stage.page.wait_for_timeout(SETTLE)
 
 
-@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
-def test_a_live_page_does_not_connect(stage: Stage, connections: Connections, names: tuple[str, ...]):
+def test_a_live_page_does_not_connect(stage: Stage, connections: Connections):
     """Neither in the notebook nor in a tab of its own."""
-    for page in known("live", names).values():
+    for page in known("live").values():
         played(stage, page)
         with stage.page.context.expect_page() as opened:
             stage.widget.get_by_role("button", name="Open in new tab").first.click()
@@ -122,12 +120,11 @@ def test_a_live_page_does_not_connect(stage: Stage, connections: Connections, na
     assert heard(connections, "live") == set()
 
 
-@pytest.mark.parametrize("names", [pytest.param(SAMPLE, id="sample"), ALL])
-def test_an_edit_does_not_connect(stage: Stage, connections: Connections, names: tuple[str, ...]):
+def test_an_edit_does_not_connect(stage: Stage, connections: Connections):
     """It changes the page in place, with another parser than the one that wrote it."""
     played(stage, "<!doctype html>\n<h1>Page</h1>")
     pages = {
-        **known("edit", names),
+        **known("edit"),
         "edit-noscript": "<noscript><link rel=preconnect href=https://edit-noscript.example>",
     }
     for version, page in enumerate(pages.values(), 2):
@@ -142,7 +139,6 @@ def test_a_frame_that_was_blocked_is_listed(stage: Stage):
     stage.wait_for_report('Blocked by the sandbox: <iframe src="https://listed.example/video">')
 
 
-@pytest.mark.trust
 def test_generated_pages_do_not_connect(stage: Stage, connections: Connections):
     """200 pages, in each form; without our frame more than half of them connect."""
     framed(stage, [f'srcdoc="{html.escape(page)}"' for page in random_pages("any").values()])

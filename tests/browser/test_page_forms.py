@@ -10,6 +10,8 @@ from agent_nb.pages.preview import frame_attributes
 from tests.support.waiting import wait_until
 from tests.support.widget_stage import Stage, wrote
 
+pytestmark = pytest.mark.wide
+
 USES = """<!doctype html><h1>Page</h1><p>waiting</p><script>
 const said = [document.compatMode];
 localStorage.setItem('a', 1);
@@ -45,9 +47,7 @@ def saved(stage: Stage, page: str) -> Any:
 
 
 FORMS = pytest.mark.parametrize("show", [live, tab, saved])
-LIVE_AND_WIDELY_OTHERS = pytest.mark.parametrize(
-    "show", [live, *(pytest.param(show, marks=pytest.mark.wide) for show in (tab, saved))]
-)
+LIVE_AND_WIDELY_OTHERS = pytest.mark.parametrize("show", [live, tab, saved])
 
 
 @FORMS
@@ -74,7 +74,7 @@ def entries(stage: Stage) -> int:
     return int(stage.page.evaluate("history.length"))
 
 
-@LIVE_AND_WIDELY_OTHERS
+@FORMS
 def test_a_page_moves_without_filling_the_history_of_the_tab(stage: Stage, show: Callable[[Stage, str], Any]):
     page = show(stage, MOVES)
     heading = page.locator("h1")
@@ -88,7 +88,7 @@ def test_a_page_moves_without_filling_the_history_of_the_tab(stage: Stage, show:
         assert entries(stage) == before
 
 
-@LIVE_AND_WIDELY_OTHERS
+@FORMS
 def test_a_page_that_keeps_setting_its_hash_ends(stage: Stage, show: Callable[[Stage, str], Any]):
     page = show(stage, MOVES)
     heading = page.locator("h1")

@@ -135,6 +135,7 @@ async def test_a_broken_page_is_seen_and_mended():
     assert [len(result.images) for result in (use.result for use in run.tool_uses) if result] == [0, 2, 0, 2]
 
 
+@pytest.mark.wide
 async def test_what_appears_when_it_is_scrolled_to_is_seen_and_what_is_too_wide_is_named_as_in_the_browser():
     page = """<!doctype html><style>body { margin: 0 } div { height: 1200px } .seen { background: rgb(0, 90, 0) }
 #wide { width: 500px }</style><div id="wide" class="any"></div><div class="late"></div><script>
@@ -149,6 +150,7 @@ new IntersectionObserver((all) => { for (const one of all) if (one.isIntersectin
         assert image.getpixel((100, 2000)) == (0, 90, 0)
 
 
+@pytest.mark.wide
 async def test_elements_are_seen():
     page = """<!doctype html><style>body { margin: 0; height: 9000px } h1 { margin: 3000px 0 0 20px; width: 200px;
 height: 100px; font: 700 32px/40px serif; background: rgb(200, 0, 0) }</style><p hidden>x</p><h1>Title</h1>
