@@ -31,7 +31,7 @@ from agent_nb.run.code_names import names_in, needed_by
 from agent_nb.tools.base import ToolContext
 
 INTERRUPTED = "was interrupted."
-_PLAIN = (bool, int, float, complex, str, bytes)
+_PLAIN = (bool, int, float, complex, str, bytes, bytearray)
 """Types that are compared by value: running a cell again makes an equal object."""
 
 

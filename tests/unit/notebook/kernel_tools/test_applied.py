@@ -91,6 +91,7 @@ def test_what_was_applied_twice_is_all_put_back(shell, code):
         ("'some text'", "y = x", "x = ''.join(['some', ' text'])", False),
         ("-1", "y = x", "x = -2", True),
         ("1", "y = x", "x = True", True),
+        ("bytearray(b'a')", "y = x[0]", "x[0] = 2", True),
         ("[1.5]", "y = x[0]", "x[0] = 2.5", True),
         ("[1.5]", "y = x[0]", "x = [1.5]", True),
         ("{'a': 1}", "y = x", "x['b'] = 2", True),
