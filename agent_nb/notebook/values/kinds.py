@@ -418,8 +418,8 @@ def _array(value: Any, name: str) -> TableText:
 
 
 def _array_line(value: Any, mask: Mask) -> str:
-    head = mask(value.flat[:ITEMS])
-    return f"{value.dtype}: {brief.repr([head] if isinstance(head, str) else head.tolist())}"
+    head = mask(value[:ITEMS, :ITEMS] if value.ndim == 2 else value.flat[:ITEMS])  # rows may be pairs
+    return head if isinstance(head, str) else f"{value.dtype}: {brief.repr(head.ravel().tolist())}"
 
 
 def _mask_array(value: Any, mask: Mask, note_masked: NoteMasked) -> Any:

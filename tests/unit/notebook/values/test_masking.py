@@ -120,6 +120,7 @@ def with_field(kind: type, *content: Any) -> Any:
         Dataset({"api_key": "hush-hush"}),
         [("password", "hush-hush")],
         [["password", "hush-hush"]],
+        np.array([["a", "b"], ["password", "hush-hush"]]),
         [{"name": "api_key", "value": "hush-hush"}],
         SimpleNamespace(Key="api-key", Value=["hush-hush"]),
         Header("Authorization", "hush-hush"),
