@@ -21,18 +21,18 @@ HTML = [
 SVG = "<svg xmlns='http://www.w3.org/2000/svg'><image href='URL'/><style>@import 'URL';</style></svg>"
 
 
-def hostile_outputs(url: str, every: int = 1) -> list[dict]:
-    """Outputs with every nth form of Markdown, as Markdown and as HTML, and with all forms of HTML."""
-    forms = [form.replace("URL", url) for form in FORMS[::every]]
+def hostile_outputs(url: str) -> list[dict]:
+    """Outputs with every form of Markdown, as Markdown and as HTML, and with all forms of HTML."""
+    forms = [form.replace("URL", url) for form in FORMS]
     markup = [form.replace("URL", url) for form in HTML]
     svg = {"image/svg+xml": SVG.replace("URL", url)}
     shown = [{"text/markdown": form} for form in forms] + [{"text/html": form} for form in (*forms, *markup)]
     return [*shown, {"text/html": [*markup]}, svg]
 
 
-async def hostile_run(url: str, every: int = 1) -> Run:
+async def hostile_run(url: str) -> Run:
     pixel = f"![x]({url}) <img src={url}>"
-    forms = [form.replace("URL", url) for form in FORMS[::every]]
+    forms = [form.replace("URL", url) for form in FORMS]
     half = len(forms) // 2
 
     @tool
@@ -40,7 +40,7 @@ async def hostile_run(url: str, every: int = 1) -> Run:
         """Runs code."""
         images = {"image/png": f"a]({url}) {pixel}", f"image/{pixel}": "AA=="}
         names = {NAMES_TYPE: {"kinds": {f"a{pixel}": pixel}}}
-        outputs = (*hostile_outputs(url, every), {"text/plain": pixel}, images, names)
+        outputs = (*hostile_outputs(url), {"text/plain": pixel}, images, names)
         return ToolOutput(text=pixel, summary=pixel, outputs=outputs)
 
     turns = [
