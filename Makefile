@@ -55,7 +55,7 @@ chromium: ## make sure there is a Chromium for the browser tests
 PYTEST := $(PY) -m pytest -p no:nbval -m "not wide and not hosts and not faults and not trust and not agents"
 
 test: env build $(CHROMIUM) ## run the tests: Python, page, notebooks (the wide looks: test-wide)
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=line test-programs test-unit test-lessons test-page
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=line test-programs test-page test-unit test-lessons
 
 test-python: test-programs test-unit ## the tests in Python
 
