@@ -55,23 +55,26 @@ chromium: ## make sure there is a Chromium for the browser tests
 PYTEST := $(PY) -m pytest -p no:nbval -m "not wide and not hosts and not faults and not trust and not agents"
 
 test: env build $(CHROMIUM) ## run the tests: Python, page, notebooks (the wide looks: test-wide)
-	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=line test-programs test-page test-unit test-lessons
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=line test-programs test-page test-lessons test-unit
 
 test-python: test-programs test-unit ## the tests in Python
 
 test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chromium
 	$(PYTEST) $(addprefix tests/,lab browser kernel hosts faults) -n 2 --dist loadfile --no-loadscope-reorder
 
-# Three processes, which give memory back: all tests in one would take 800 MB.
+# Four processes, which give memory back: all tests in one would take 800 MB. The last three end at the same time.
 UNIT_PYTEST := MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=1000000 $(PYTEST)
-UNIT := engine notebook providers tools
-test-unit: test-unit-other test-unit-notebook test-unit-engine ## tests that start nothing but local servers
-test-unit-other: env build
-	$(UNIT_PYTEST) tests/unit $(UNIT:%=--ignore=tests/unit/%)
+ENGINE := tests/unit/engine tests/unit/providers tests/unit/tools
+RUNS := tests/unit/acp tests/unit/cassette tests/unit/classroom tests/unit/render tests/unit/run
+test-unit: test-unit-engine test-unit-notebook test-unit-runs test-unit-other ## tests that start nothing but local servers
+test-unit-engine: env build
+	$(UNIT_PYTEST) $(ENGINE)
 test-unit-notebook: env build
 	$(UNIT_PYTEST) tests/unit/notebook
-test-unit-engine: env build
-	$(UNIT_PYTEST) $(addprefix tests/unit/,engine providers tools)
+test-unit-runs: env build
+	$(UNIT_PYTEST) $(RUNS)
+test-unit-other: env build
+	$(UNIT_PYTEST) tests/unit $(addprefix --ignore=,tests/unit/notebook $(ENGINE) $(RUNS))
 
 test-page: build ## the page's own tests
 	cd js && npm test --silent
@@ -182,4 +185,4 @@ clean: ## remove what was built
 	rm -rf $(VENV) $(SITE_VENV) $(PEERS_VENV) $(GRADERS_VENV) .venv-matrix js/node_modules agent_nb/static/*.js dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 
-.PHONY: help env build lab chromium test test-python test-programs test-unit test-unit-other test-unit-notebook test-unit-engine test-page test-lessons test-wide test-hosts test-faults test-agents test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
+.PHONY: help env build lab chromium test test-python test-programs test-unit test-unit-engine test-unit-notebook test-unit-runs test-unit-other test-page test-lessons test-wide test-hosts test-faults test-agents test-leaks test-graders supply-chain quality notebooks test-binder test-matrix site site-lock events screenshot reference try fuzz bench soak bench-peers check format clean
