@@ -107,8 +107,10 @@ def test_one_bar_leaves_the_page_its_room_at_the_width_of_a_desktop(page: Page, 
 @pytest.mark.wide
 @pytest.mark.parametrize("width", [1400, 1000, 700])
 def test_nothing_of_the_bar_is_cut(page: Page, lab: Lab, width: int):
-    page.set_viewport_size({"width": width, "height": 900})
     stage = open_run(page, lab, f"bar{width}", OPENS, DASH, BLUE)
+    page.set_viewport_size(
+        {"width": width, "height": 900}
+    )  # which makes an open stage narrower than a new one
     outside = """line => [...line.querySelectorAll(':scope > :not(ol), :scope > :not(ol) *')].filter((one) =>
         one.getBoundingClientRect().right > line.getBoundingClientRect().right).length"""
     assert stage.locator(".line").evaluate(outside) == 0
