@@ -46,7 +46,6 @@ LIMITS = (
     "**8 variants on Gemini** took 1.12 to 1.24 times one alone in five runs: the SDK builds two pydantic classes for each request, on the loop, about 11 ms.",
     "**A live lesson in the browser tab** (20 s first and 8 again were wanted): in Chromium, on a quiet machine, the first run came after 17.5 and 22 s, again after 19 and 20. The start takes 10 s of processor time: Pyodide itself 4, unpacking 37 wheels 1.7, importing IPython and its kernel 2.7, agent_nb and a run 1.3. A second visit downloads nothing, so 8 s would take a snapshot of Python's memory, and Pyodide's cannot hold loaded packages yet (pyodide issues 6418, 6254).",
     "**The first run in the same moment as `%load_ext`**: both goals are met when the cell is run a few seconds later. In one go with `%load_ext`, a vendor's first word comes after 2.7 and 2.8 times the demo's, and the demo's first after 2.2 to 2.9 times its next: the SDK's import takes 1 to 3 s of processor time.",
-    "**`make test`** (7 minutes wanted) took 8:41 and 9:48 with everything installed, on two cores: about 1,000 s of processor time, in 9,700 tests, none of which takes long.",
     "**A page left alone**: V8 collects garbage about 20 and 30 s after 60 finished runs are loaded, with 0.3 s of processor time together, and then no more. The bench leaves these two out (`--no-memory-reducer`), since they are part of loading a page.",
 )  # fmt: skip
 """What a goal cannot reach, and why."""
