@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from playwright.sync_api import expect
+
 from tests.support.widget_stage import RUNS, Stage
 
 pytest_plugins = ["tests.support.widget_stage"]
@@ -38,16 +40,12 @@ def page_of(stage: Stage, place: str, index: int) -> Any:
     return stage.widget.locator(place).nth(index).frame_locator("iframe >> nth=-1").frame_locator("iframe")
 
 
-def frames(stage: Stage) -> int:
-    return stage.widget.locator("iframe").count()
-
-
 def test_switching_back_shows_pages_whole(stage: Stage):
     watch(stage, until("tool_ready", 0))
     page_of(stage, ".anb-variant", 0).get_by_text(LEAD).first.wait_for()
     arrange(stage, "one")
     stage.widget.locator(".anb-left").wait_for()
-    assert frames(stage) == 1
+    expect(stage.widget.locator("iframe")).to_have_count(1)
     stage.page.evaluate(
         """() => {
             const { kernel } = window;
