@@ -208,9 +208,9 @@ def close_notebooks(page: Page, lab: Lab) -> None:
         page.goto("about:blank")
 
 
-def wait_for_kernel(page: Page) -> None:
+def wait_for_kernel(page: Page, patience: int = PATIENCE) -> None:
     """Until the notebook in front is connected to an idle kernel."""
-    page.wait_for_function(_KERNEL_IS_IDLE, timeout=PATIENCE)
+    page.wait_for_function(_KERNEL_IS_IDLE, timeout=patience)
 
 
 def run_all(page: Page) -> None:
