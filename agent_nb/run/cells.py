@@ -21,9 +21,11 @@ from agent_nb.files import Files, contents
 from agent_nb.render.outputs import safe_output
 from agent_nb.render.safe_markdown import as_text, rebuilt
 from agent_nb.render.summary import unsupported_note
-from agent_nb.run.code_names import names_in, names_of, needed_by, parse_cell
+from agent_nb.run.code_names import names_in, names_of, needed_by, parse_cell, statements_in
 from agent_nb.run.record import RunRecord, unique_call_id
 
+PART = "# From a call that failed: what later code needs"
+"""The first line of a part of a failed call."""
 HELPERS = ("to_file", "agent_files")
 """Helpers available to a run's code; renamed to `_to_file` if the notebook defines `to_file`."""
 
@@ -233,23 +235,19 @@ def _changes(step: CodeStep) -> frozenset[str]:
 
 def _part(step: CodeStep, needed: set[str]) -> str:
     """The statements of a failed call that ran and set names read later."""
-    tree, line = parse_cell(step.code), step.names.get("line")
-    if tree is None or not isinstance(line, int):
+    line = step.names.get("line")
+    if not isinstance(line, int):
         return ""
-    required = needed & {*step.names.get("bound", ()), *step.names.get("changed", ())}
     executed = [
-        (statement, names_of([statement])) for statement in tree.body if _lines_of(statement)[1] < line
+        (text, names_of([statement]))
+        for statement, text in statements_in(step.code)
+        if (statement.end_lineno or line) < line
     ]
+    required = needed & {*step.names.get("bound", ()), *step.names.get("changed", ())}
     for _ in executed:  # transitive closure: each round adds a statement or changes nothing
         required = required.union(*(names.reads for _, names in executed if names.sets & required))
-    places = [_lines_of(statement) for statement, names in executed if names.sets & required]
-    lines = step.code.split("\n")
-    return "\n".join("\n".join(lines[first - 1 : last]) for first, last in places)
-
-
-def _lines_of(statement: Any) -> tuple[int, int]:
-    decorators = [decorator.lineno for decorator in getattr(statement, "decorator_list", ())]
-    return min([statement.lineno, *decorators]), statement.end_lineno
+    texts = [text for text, names in executed if names.sets & required]
+    return "\n".join((PART, *texts)) if texts else ""
 
 
 def _helpers(steps: Sequence[CodeStep], files: Files) -> Iterator[str]:

@@ -3,9 +3,10 @@
 import ast
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 
 GIVEN = frozenset({*dir(builtins), "display", "get_ipython", "In", "Out", "exit", "quit", "__file__"})
 
@@ -16,6 +17,10 @@ _MAGICS = (
     (re.compile(r"=[ \t]*[!%].*$", re.MULTILINE), "= None"),
 )
 """IPython syntax, and Python that reads and sets about the same names."""
+_DELIMITERS = re.compile(r"""['"#\\()\[\]{}]""")
+"""What can begin or end a string, a comment or a bracket."""
+_PROMPT = re.compile(r"^\s*(?:\[(?:nav|ins)\])?\s*(?:>>>|\.\.\.|In \[)", re.MULTILINE)
+"""What IPython takes for a prompt and removes, depending on the lines around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +41,43 @@ def names_in(code: str) -> CodeNames:
 
 def parse_cell(code: str) -> ast.Module | None:
     """The syntax tree of a cell, with the same line numbers; None if it is not Python, as in `%%bash`."""
-    without_magics = code
+    return _parsed(code)[-1]
+
+
+def statements_in(code: str) -> Iterator[tuple[ast.stmt, str]]:
+    """The top-level statements of a cell, each with exactly its own text.
+
+    Statements with magics or prompts are left out; all are, if a magic could move the end of a string.
+    """
+    code, python, tree = _parsed(code)
+    lines, originals = python.split("\n"), code.split("\n")
+    magics = {number for number, line in enumerate(lines) if line != originals[number]}
+    if tree is None or any(_DELIMITERS.search(originals[number]) for number in magics):
+        return
+    data, starts = python.encode(), [*accumulate((len(line.encode()) + 1 for line in lines), initial=0)]
+    for node in tree.body:
+        decorators = getattr(node, "decorator_list", ())
+        first = min([node, *decorators], key=lambda part: part.lineno)
+        start, end_line = starts[first.lineno - 1] + first.col_offset, node.end_lineno or 0
+        start = data.rindex(b"@", 0, start) if decorators else start
+        own = data[start : starts[end_line - 1] + (node.end_col_offset or 0)].decode()
+        is_own = (alone := parse_cell(own)) and ast.dump(alone) == ast.dump(ast.Module([node], []))
+        is_plain = magics.isdisjoint(range(first.lineno - 1, end_line)) and not _PROMPT.search(own)
+        if is_own and is_plain:
+            yield node, own
+
+
+def _parsed(code: str) -> tuple[str, str, ast.Module | None]:
+    """The code with lines as Python counts them, the same with Python in place of magics, and its syntax tree."""
+    code = without_magics = code.replace("\r\n", "\n").replace("\r", "\n")
     for pattern, python in _MAGICS:
         without_magics = pattern.sub(python, without_magics)
     for text in (code, without_magics):
         try:
-            return ast.parse(text)
+            return code, text, ast.parse(text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-    return None
+    return code, code, None
 
 
 def names_of(statements: Iterable[ast.stmt]) -> CodeNames:

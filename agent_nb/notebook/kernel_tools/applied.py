@@ -135,7 +135,7 @@ class BranchedKernel:
     def codes(self, run: Run) -> list[str]:
         """Return the code of the run, preceded by that of its base runs unless that was applied before."""
         earlier = () if self._base and self._base.is_applied else self._earlier
-        return [*earlier, *(step.code for step in kept_steps(run))]
+        return [*earlier, *(step.executed if step.ok else step.code for step in kept_steps(run))]
 
     def check(self, run: Run, *, anyway: bool = False) -> list[str]:
         """Return the code to apply; raise `ConfigError` if there is none, or if it should not run now."""

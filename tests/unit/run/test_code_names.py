@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.run.code_names import names_in, needed_by
+from agent_nb.run.code_names import names_in, needed_by, statements_in
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,27 @@ def test_what_is_changed_in_place_is_not_set():
     names = names_in("df['x'] = 1\nitems.append(2)\na.b = 3\nc = 4")
     assert names.sets == {"c"}
     assert names.changes == {"df", "items", "a", "c"}
+
+
+@pytest.mark.parametrize(
+    ("code", "texts"),
+    [
+        ("a = 1; b = 2 ;c = 3", ["a = 1", "b = 2", "c = 3"]),
+        (
+            "a = 1; t = '''\n'''; u = '''\nevil()\n'''; b",
+            ["a = 1", "t = '''\n'''", "u = '''\nevil()\n'''", "b"],
+        ),
+        ("a = 1\rb = 2\r\nc = '\f\x0b\u2028é'; d", ["a = 1", "b = 2", "c = '\f\x0b\u2028é'", "d"]),
+        ("a = 'é'; \\\nb = 2  # why\n# c\nc = (\n 1)", ["a = 'é'", "b = 2", "c = (\n 1)"]),
+        ("@(\n f)\n@g\ndef h():\n  1; 2\n\n", ["@(\n f)\n@g\ndef h():\n  1; 2"]),
+        ("@f\n@g\nclass H: x = 1; y = 2\nb", ["@f\n@g\nclass H: x = 1; y = 2", "b"]),
+        ("!pip install x\nb = 1\nc = !ls\n%time d = 1\ne = 1", ["b = 1", "e = 1"]),
+        ("%pwd\nt = '''\n!a '''; evil(); '''\n'''", []),
+        ("a = '''\n>>> evil()\n'''\nIn [1]: b = 2\nc = 3", ["c = 3"]),
+        ("!(\nb = 1", []),
+        ("%%bash\nls", []),
+        ("b = ", []),
+    ],
+)
+def test_each_statement_has_its_own_text_and_no_other(code, texts):
+    assert [text for _, text in statements_in(code)] == texts

@@ -14,6 +14,7 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ToolFinished
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run import Run, load
+from agent_nb.run.cells import PART
 from tests.support.shells import quick_run
 
 
@@ -76,7 +77,7 @@ async def test_what_a_failed_attempt_had_set_stays_if_later_code_reads_it(ran):
         "a = math.pi + half.__func__(4)",
     )
     assert [use.ok for use in run.tool_uses] == [False, True]
-    kept = "import math, json\n@staticmethod\ndef half(x):\n    return x / two\ntwo = 2"
+    kept = f"{PART}\nimport math, json\n@staticmethod\ndef half(x):\n    return x / two\ntwo = 2"
     assert run.to_cells().code == (kept, "a = math.pi + half.__func__(4)")
 
 
