@@ -117,7 +117,7 @@ class Options:
     base: str | None = option(
         None,
         "--from NAME",
-        "Continue from this Run, from NAME.at(N), after its change N, or from NAME.pick(N), its variant N.",
+        "Continue from this Run, from NAME.at(N), after its change N, or from NAME.N, its variant N.",
     )
     continues: bool = option(False, "-c --continue", "Continue from the Run in NAME.")
     compact: bool = option(

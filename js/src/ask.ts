@@ -85,12 +85,11 @@ export function addToAsk(ask: Ask, line: string): void {
 
 /** The next cell, or null if the request is empty or cannot be written as a cell. */
 export function cellText(run: RunEntry, asking: PlacedAsk): CellSource | null {
-	const { name = "", magic } = run.state?.meta ?? {};
 	const { notes, text, images = [] } = asking.ask;
-	const request = { name, notes, text };
-	const paths = images.map(({ path }) => path);
-	if (magic) return cellSource("next", { ...firstLine(run, asking), images: paths, prompt: request });
-	return cellSource("marimo", { ...firstLine(run, asking), literal: request });
+	const request = { run: referenceTo(run), notes, text };
+	const [line, paths] = [firstLine(run, asking), images.map(({ path }) => path)];
+	if (line.magic) return cellSource("next", { ...line, images: paths, prompt: request });
+	return cellSource("marimo", { ...line, value: line.base, literal: request });
 }
 
 /** The first line of a cell that continues from what is shown; null if the run has no name for a cell. */
@@ -115,16 +114,18 @@ export function repeatsOf(run: RunEntry, ask: Ask): string[] {
 	return optionsOf(run, ask).flatMap(({ text, ticked }) => (ticked ? text : []));
 }
 
-/** The base of the next run: this run, or its visible moment. */
-function baseOf({ state }: RunEntry, { ask, moment, variant }: PlacedAsk): string {
+/** The run as a cell names it, with the variant that its variable refers to: a pick does not survive a restart. */
+export function referenceTo({ state }: RunEntry, number = state?.ready?.variant): string {
+	const { meta, variants } = state ?? {};
+	const variant = (variants?.size ?? 1) > 1 && number !== undefined ? `.${number + 1}` : "";
+	return `${meta?.name ?? ""}${variant}`;
+}
+
+/** The base of the next run: this run, or the visible moment of the visible variant. */
+function baseOf(run: RunEntry, { ask, moment, variant }: PlacedAsk): string {
 	if (ask.base) return ask.base;
-	const { meta, ready, variants } = state ?? {};
-	const { name = "", magic } = meta ?? {};
-	// In marimo, picking a variant does not set the run's variable again.
-	const picked = !magic && ready?.picked ? `.pick(${ready.variant + 1})` : "";
-	if (moment === null || !Number.isFinite(moment)) return name + picked;
-	const isBound = (variants?.size ?? 1) < 2 || ready?.variant === variant;
-	return `${name}${isBound ? picked : `.pick(${variant + 1})`}.at(${moment})`;
+	if (moment === null || !Number.isFinite(moment)) return referenceTo(run);
+	return `${referenceTo(run, variant)}.at(${moment})`;
 }
 
 /** The run's model if it is not the default; else empty, as for several models. */

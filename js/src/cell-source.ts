@@ -13,7 +13,8 @@ interface TypedNote {
 }
 
 interface Request {
-	readonly name: string;
+	/** The run that elements are of: its name, or that of its variant, such as `hero.2`. */
+	readonly run: string;
 	readonly notes: readonly TypedNote[];
 	readonly text: string;
 }
@@ -21,7 +22,8 @@ interface Request {
 /** The longest code that a button runs: the user should be able to read it first. */
 const MOST_SHOWN = 2000;
 const NAME = /^[\p{L}_][\p{L}\p{N}_]*$/u;
-const BASE = /^[\p{L}_][\p{L}\p{N}_]*(?:\.pick\(\d{1,6}\))?(?:\.at\(\d{1,6}\))?$/u;
+const RUN = /^[\p{L}_][\p{L}\p{N}_]*(?:\.\d{1,6})?$/u;
+const BASE = /^[\p{L}_][\p{L}\p{N}_]*(?:\.\d{1,6})?(?:\.at\(\d{1,6}\))?$/u;
 const MODEL = /^[a-zA-Z0-9][\w.:/@[\]-]*$/;
 const OPTION = /^--?[a-z][a-z-]* (?:[\p{L}\p{N}_./*][\p{L}\p{N}_.:/=*,-]*|"[^"\p{C}]*"|'[^'\p{C}]*')$/u;
 const PATH =
@@ -38,10 +40,10 @@ export const TEMPLATES = {
 	code: "{code}",
 	export: "%{magic} export {name}",
 	fix: "%agent fix {count}",
-	keep: "{next} = {base}.with_files({base}.unfinished)",
+	keep: "{next} = {value}.with_files({value}.unfinished)",
 	key: "%{magic} key {vendor}",
 	load: "%load_ext agent_nb{rename}\n%{magic} load {name}",
-	marimo: '{next}, {next}_view = await agent_nb.marimo.agent({literal}, name="{next}", base={base})',
+	marimo: '{next}, {next}_view = await agent_nb.marimo.agent({literal}, name="{next}", base={value})',
 	next: "%%{magic} {next}{model} --from {base}{options}{images}\n{prompt}",
 	resume: "%%{magic} {name} -c{options}\nContinue where you stopped.",
 	setup: "%load_ext agent_nb{rename}",
@@ -72,6 +74,8 @@ const CHECKS = {
 	/** A magic renamed with `%config` does not survive a restart. */
 	rename: (magic: string) =>
 		magic === "agent" ? "" : matching(NAME, magic, '\n%config AgentMagics.magic_name = "', '"'),
+	/** A base in Python, where variant 2 is `hero.pick(2)`. */
+	value: (base: string) => matching(BASE, base)?.replace(/\.(\d+)/, ".pick($1)") ?? null,
 	vendor: (name: string) => matching(/^[a-z][a-z0-9_-]*$/, name),
 	/** Code that is shown whole beside the button that runs it. */
 	shown: (code: string) => (code.length <= MOST_SHOWN && isReadable(code) ? code : null),
@@ -124,17 +128,17 @@ function matching(pattern: RegExp, value: unknown, before = "", after = ""): str
 }
 
 /** The notes, one per line, and the text below them. */
-function promptOf({ name, notes, text }: Request): string | null {
+function promptOf({ run, notes, text }: Request): string | null {
 	const elements = notes.flatMap((note) => note.elements);
-	const lines = [...notes.map((note) => lineOf(name, note)), text.trim()].filter(Boolean).join("\n");
-	const isValid = isName(name) && elements.every(({ path, file }) => isPath(path) && isFile(file));
+	const lines = [...notes.map((note) => lineOf(run, note)), text.trim()].filter(Boolean).join("\n");
+	const isValid = RUN.test(run) && elements.every(({ path, file }) => isPath(path) && isFile(file));
 	return isValid && isReadable(lines) ? lines : null;
 }
 
-function lineOf(name: string, { elements, text }: TypedNote): string {
+function lineOf(run: string, { elements, text }: TypedNote): string {
 	const references = elements.map(({ path, file }) => {
 		const page = file === "index.html" ? "" : `, "${file}"`;
-		return `{{${name}.element("${path}"${page})}}`;
+		return `{{${run}.element("${path}"${page})}}`;
 	});
 	return references.length && text.trim() ? `${references.join(" and ")}: ${text.trim()}` : "";
 }
@@ -142,7 +146,7 @@ function lineOf(name: string, { elements, text }: TypedNote): string {
 /** The prompt as a Python string. A path is enough for the model to find an element. */
 function pythonString(request: Request): string | null {
 	const prompt = promptOf(request);
-	const element = /\{\{[^{}.]+\.element\("(.*?)"(?:, "(.*?)")?\)\}\}/gu;
+	const element = /\{\{[^{}"]+\.element\("(.*?)"(?:, "(.*?)")?\)\}\}/gu;
 	const plain = prompt?.replace(element, (_all, path, file) => `\`${path}\`${file ? ` in ${file}` : ""}`);
 	return plain === undefined ? null : JSON.stringify(plain);
 }

@@ -73,9 +73,24 @@ describe("the next cell", () => {
 		expect(line(Number.POSITIVE_INFINITY)).toBe("%%agent hero_2 --from hero");
 		const variants = new Map([0, 1].map((number) => [number, { settings: {} }]));
 		run.state = { ...run.state!, variants, ready: { picked: false, variant: 0 } } as never;
-		expect(line(1)).toBe("%%agent hero_2 --from hero.at(1)");
-		expect(line(2, 1)).toBe("%%agent hero_2 --from hero.pick(2).at(2)");
-		expect(line(null, 1)).toBe("%%agent hero_2 --from hero");
+		expect(line(1)).toBe("%%agent hero_2 --from hero.1.at(1)");
+		expect(line(2, 1)).toBe("%%agent hero_2 --from hero.2.at(2)");
+		expect(line(null, 1)).toBe("%%agent hero_2 --from hero.1");
+	});
+
+	test("names the variant that is picked, in the references, too", () => {
+		const notes = [{ elements: [HEADING], text: "larger" }];
+		const variants = new Map([0, 1].map((number) => [number, { settings: {} }]));
+		const cell = (magic: string, ready: object | null = { picked: true, variant: 1 }) => {
+			const run = runOf();
+			run.state = { meta: { ...META, name: "hero", magic }, variants, ready } as never;
+			return cellText(run, { notes, text: "" });
+		};
+		expect(cell("agent")).toBe(
+			'%%agent hero_2 --from hero.2\n{{hero.2.element("main > h2:nth-of-type(2)")}}: larger',
+		);
+		expect(cell("")).toContain('("`main > h2:nth-of-type(2)`: larger", name="hero_2", base=hero.pick(2))');
+		expect(cell("", null)).toContain("base=hero)");
 	});
 
 	test("continues from the run of a cell that was inserted out of sight", () => {
@@ -91,8 +106,6 @@ describe("the next cell", () => {
 		expect(cellText(run, { notes, text: "{{df}}" })).toBe(
 			'hero_2, hero_2_view = await agent_nb.marimo.agent("`main > h2:nth-of-type(2)` and `h1` in about.html: say \\"hi\\"\\n{{df}}", name="hero_2", base=hero)',
 		);
-		run.state = { ...run.state, ready: { picked: true, variant: 1 } } as never;
-		expect(cellText(run, { notes: [], text: "Larger" })).toContain("base=hero.pick(2))");
 	});
 
 	test("has each note on its own line, with references to the elements", () => {

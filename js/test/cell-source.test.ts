@@ -9,9 +9,9 @@ type Fields = Record<string, unknown>;
 const cellSource = build as (kind: CellKind, values: Fields) => string | null;
 
 const NOTE = { elements: [{ path: "main > h1", file: "about.html" }], text: "larger" };
-const REQUEST = { name: "hero", notes: [NOTE], text: "Bluer" };
+const REQUEST = { run: "hero.2", notes: [NOTE], text: "Bluer" };
 const VALUES: Fields = {
-	base: "hero.pick(2).at(3)",
+	base: "hero.2.at(3)",
 	cell: "3f2a-7c_B",
 	code: "total + 1",
 	count: 3,
@@ -25,6 +25,7 @@ const VALUES: Fields = {
 	prompt: REQUEST,
 	rename: "robot",
 	shown: "%%agent hero\nA page",
+	value: "hero.2.at(3)",
 	vendor: "anthropic",
 };
 const CODE = "open('x', 'w').write('x')";
@@ -92,7 +93,7 @@ function requests(hostile: string): unknown[] {
 	const notes = ["path", "file"].map((part) => [
 		{ ...NOTE, elements: [{ ...NOTE.elements[0], [part]: hostile }] },
 	]);
-	return [{ ...REQUEST, name: hostile }, ...notes.map((note) => ({ ...REQUEST, notes: note }))];
+	return [{ ...REQUEST, run: hostile }, ...notes.map((note) => ({ ...REQUEST, notes: note }))];
 }
 
 const fieldsOf = (kind: CellKind): string[] =>
@@ -102,7 +103,7 @@ const CASES = (Object.keys(TEMPLATES) as CellKind[]).flatMap((kind) =>
 	fieldsOf(kind).flatMap((field) => (TEXT.includes(field) ? [] : [[kind, field] as const])),
 );
 const OPTIONS = ` -t kernel --budget 0.2 --system "Use our colours" --approve get_*=ask`;
-const LINE = `%%agent hero_2 -m openai:gpt-6 --from hero.pick(2).at(3)${OPTIONS}`;
+const LINE = `%%agent hero_2 -m openai:gpt-6 --from hero.2.at(3)${OPTIONS}`;
 
 test("has only values that are what they should be", () => {
 	const built = Object.keys(TEMPLATES).map((kind) => cellSource(kind as CellKind, VALUES));
@@ -115,7 +116,7 @@ test("has only values that are what they should be", () => {
 		"%agent key anthropic",
 		'%load_ext agent_nb\n%config AgentMagics.magic_name = "robot"\n%agent load größe_2',
 		'hero_2, hero_2_view = await agent_nb.marimo.agent("`main > h1` in about.html: larger\\nBluer", name="hero_2", base=hero.pick(2).at(3))',
-		`${LINE} -i images/größe_2-1.png -i images/hero-12.jpg\n{{hero.element("main > h1", "about.html")}}: larger\nBluer`,
+		`${LINE} -i images/größe_2-1.png -i images/hero-12.jpg\n{{hero.2.element("main > h1", "about.html")}}: larger\nBluer`,
 		`%%agent größe_2 -c${OPTIONS}\nContinue where you stopped.`,
 		'%load_ext agent_nb\n%config AgentMagics.magic_name = "robot"',
 		"%%agent hero\nA page",

@@ -6,11 +6,19 @@ import pytest
 from PIL import Image as Picture
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, open_notebook, run_notebook, save, wait_for_kernel, write_notebook
+from tests.support.lab import (
+    LOAD,
+    SOURCES,
+    open_notebook,
+    run_notebook,
+    save,
+    wait_for_kernel,
+    write_notebook,
+)
 
 CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0\nA landing page for a bakery in Lyon"
-GOING_ON = "%%agent after -m demo: --from hero --pace 0\nMake it green"
-PICKED = "hero.variant, hero.files is hero.variants[1].files, after.messages[: len(hero.messages)] == hero.messages"
+NEXT = "%%agent hero_2 -m demo: --from hero.2\nMake it green"
+PICKED = "hero.variant, hero.files is hero.variants[1].files, hero_2.messages[: len(hero.messages)] == hero.messages"
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +67,11 @@ def test_three_pages_are_shown_side_by_side(page):
     expect(page.locator(".anb-foot .ready")).to_contain_text("Variant 1 of 3, the first to succeed")
 
 
-def test_the_variables_follow_the_pick(picked):
-    run_cell(picked, GOING_ON)
+def test_the_variables_follow_the_pick_and_the_next_cell_names_it(picked):
+    picked.get_by_role("textbox", name="Ask a question or for a change").fill("Make it green")
+    picked.keyboard.press("Enter")
+    expect(picked.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+    assert picked.evaluate(SOURCES)[2] == NEXT
     run_cell(picked, PICKED)
     expect(picked.get_by_text("(1, True, True)")).to_be_visible()
 

@@ -46,7 +46,7 @@ def of_option(session: Session, field: str, prefix: str) -> list[Candidate]:
         case "models":
             return _models(session)
         case "base":
-            return runs(session)
+            return runs(session) + variants(session)
         case "tools":
             return _tools(session)
         case "variables":
@@ -75,6 +75,16 @@ def of_option(session: Session, field: str, prefix: str) -> list[Candidate]:
 def runs(session: Session, before: Sequence[str] = ()) -> list[Candidate]:
     """Variables that refer to a run; empty after the first argument."""
     return [] if before else variables(session, _is_run)
+
+
+def variants(session: Session) -> list[Candidate]:
+    """The variants of all runs, such as `trio.2`."""
+    values = {name: value for name, value in user_data(session.shell).items() if _is_run(value)}
+    return [
+        (f"{name}.{number}", _kind(variant))
+        for name, run in values.items()
+        for number, variant in enumerate(run.variants, 1)
+    ]
 
 
 def variables(session: Session, accepts: Callable[[Any], bool] = lambda value: True) -> list[Candidate]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agent_nb.core.options import OPTIONS
 from agent_nb.notebook.ipython7 import SimpleCompletion
-from agent_nb.notebook.magic.candidates import Candidate, brief, of_option, runs, variables
+from agent_nb.notebook.magic.candidates import Candidate, brief, of_option, runs, variables, variants
 from agent_nb.notebook.magic.commands import all_commands
 from agent_nb.notebook.parsing import CHECK
 from agent_nb.notebook.session import Session
@@ -113,7 +113,7 @@ def _read(words: Sequence[str]) -> tuple[set[str], str]:
 
 def _in_prompt(session: Session, line: str) -> CompletionContext | None:
     if match := _BRACES.search(line):
-        return match[1], variables(session)
+        return match[1], variables(session) + variants(session)
     word = line.rsplit(" ", maxsplit=1)[-1]
     return None if word.startswith("\\") else (word, ())  # IPython completes \alpha
 

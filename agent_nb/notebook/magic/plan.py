@@ -60,7 +60,7 @@ from agent_nb.notebook.values.describe_values import (
     parse_pages,
 )
 from agent_nb.notebook.values.schema import describe_schema, known_names
-from agent_nb.notebook.values.value_paths import lookup
+from agent_nb.notebook.values.value_paths import NAME, lookup
 from agent_nb.pages.chromium import installed_viewer
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.plugins import TOOLS
@@ -169,8 +169,8 @@ class CellInput:
             code_note += "." if data_note else " and the first five rows."
             prompt = replace(prompt, tables=())
         notes = (
-            *self.rules.notes(), note, data_note, code_note, self._missing_tools_note(), self.bindings.note,
-            *_notes(prompt, shortened),
+            *self.rules.notes(), note, data_note, code_note, self._missing_tools_note(),
+            self._variant_note(), self.bindings.note, *_notes(prompt, shortened),
         )  # fmt: skip
         return CellPlan(
             session=self.session,
@@ -212,6 +212,15 @@ class CellInput:
             return ""
         flags = " ".join(f"-t {name}" for name in names)
         return f"`{self.base.name}` had the tools of `{flags}`, and this cell does not."
+
+    def _variant_note(self) -> str:
+        """A note on which variant is continued, if the cell does not name one."""
+        base = self.base
+        name, _, part = (self.options.base or self.options.name).partition(".")
+        if not base or len(base.variants) < 2 or part[:1].isdigit():
+            return ""
+        taken, other = f"variant {base.variant + 1} of {len(base.variants)}", 1 if base.variant else 2
+        return f"This continues {taken} of `{name}`; `--from {name}.{other}` continues another."
 
 
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> CellPlan:
@@ -425,9 +434,13 @@ def _base(session: Session, options: Options) -> Run | None:
 
 
 def _part(reference: str) -> tuple[str, int | None, int | None]:
-    """`hero.pick(2).at(3)` is variant 2 of `hero` at moment 3. No other expression is evaluated."""
-    match = re.fullmatch(r"(\w+)(?:\.pick\((\d{1,6})\))?(?:\.at\((\d{1,6})\))?", reference)
-    name, *numbers = match.groups() if match else (reference, None, None)
+    """`hero.2.at(3)` is variant 2 of `hero` at moment 3. No other expression is evaluated."""
+    match = re.fullmatch(rf"({NAME})(?:\.(\d{{1,6}}))?(?:\.at\((\d{{1,6}})\))?", reference)
+    if match is None:
+        raise ConfigError(
+            f"--from takes a run such as `hero`, its variant `hero.2`, or `hero.at(3)`, not {reference!r}."
+        )
+    name, *numbers = match.groups()
     variant, moment = (None if number is None else int(number) for number in numbers)
     return name, variant, moment
 

@@ -23,7 +23,7 @@ from agent_nb.notebook.values.kinds import kind_of, no_columns
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.schema import column_names, describe_schema, known_names
 from agent_nb.notebook.values.tables import ENDS
-from agent_nb.notebook.values.value_paths import first_name, lookup, lookup_masked
+from agent_nb.notebook.values.value_paths import first_name, is_python, lookup, lookup_masked
 from agent_nb.tools.base import LoadedData
 
 _WORD = re.compile(r"`?\b[^\W\d]\w*")
@@ -38,7 +38,7 @@ def loaded_data(
     """The variables that a prompt names, or None; `variables` are those of a cell's `-w` (see `Tool.loaded`)."""
     namespace = shell.user_ns
     references = [] if variables is None else [*paths_in(prompt, variables)]
-    computable = [path for path in references if _is_computable(lookup(path, namespace))]
+    computable = [path for path in references if _is_computable(lookup(path, namespace)) and is_python(path)]
     paths = [*dict.fromkeys([*computable, *_mentioned(prompt, shell)])]
     if not paths:
         return None

@@ -15,16 +15,18 @@ from agent_nb.engine.handle import Handle
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret, is_table, stored
 from agent_nb.run import Run
 
-_NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
+NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
 """A name in any script. `\\w` lacks the vowel signs of some scripts; `isidentifier` later rejects other characters."""
 _TEXT = r"""(?:"[^"\\{}\n]*"|'[^'\\{}\n]*')"""
 _CALL = rf"\.(?:element\(\s*{_TEXT}\s*(?:,\s*{_TEXT}\s*)?\)|at\(\s*\d{{1,6}}\s*\))"
 """Calls allowed on a run in a reference: `element(selector)`, `element(selector, file)` and `at(moment)`."""
-_STEP = rf"(?:{_CALL}|\.{_NAME}|\[[^\[\]{{}}]+\])"
-PATH = _NAME + _STEP + "*"
+_VARIANT = r"\.\d{1,6}\b"
+"""Variant 2 of a run: `trio.2`."""
+_STEP = rf"(?:{_CALL}|{_VARIANT}|\.{NAME}|\[[^\[\]{{}}]+\])"
+PATH = NAME + _STEP + "*"
 
 Key = Any
-"""The name or key of a step; None for a call on a run."""
+"""The name or key of a step; None for a call on a run, or for one of its variants."""
 
 
 def lookup(path: str, namespace: Mapping[str, Any]) -> Any:
@@ -44,9 +46,14 @@ def lookup_masked(path: str, namespace: Mapping[str, Any], braces: str = "") -> 
 
 
 def first_name(path: str) -> str:
-    match = re.match(_NAME, path)
+    match = re.match(NAME, path)
     name = _normal(match[0]) if match else ""
     return name if name.isidentifier() else ""
+
+
+def is_python(path: str) -> bool:
+    """Whether a path is a Python expression, too: the variant of `trio.2` is not."""
+    return not any(re.fullmatch(_VARIANT, step) for step in re.findall(_STEP, path))
 
 
 def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[Any, str, Key], Any]) -> Any:
@@ -73,11 +80,11 @@ def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[
 def _key(step: str) -> Key:
     if step[0] == "[":
         return ast.literal_eval(step[1:-1].strip())
-    return None if step.endswith(")") else _normal(step[1:])
+    return None if step.endswith(")") or step[1:].isdigit() else _normal(step[1:])
 
 
 def _step(value: Any, step: str) -> Any:
-    """Resolve one step of a path: a key, an attribute or a call on a run."""
+    """Resolve one step of a path: a key, an attribute, or a call on a run or its variant."""
     key = _key(step)
     if step[0] == "[":
         return value[key]
@@ -85,7 +92,9 @@ def _step(value: Any, step: str) -> Any:
         return getattr(value, key)
     run = value.result if isinstance(value, Handle) else value
     if not isinstance(run, Run):
-        raise ConfigError("only a finished run has elements and moments.")
+        raise ConfigError("only a finished run has elements, moments and variants.")
+    if step[1:].isdigit():
+        return run.pick(int(step[1:]))
     method = run.at if step.startswith(".at(") else run.element
     return method(*ast.literal_eval(f"[{step[step.index('(') + 1 : -1]}]"))
 

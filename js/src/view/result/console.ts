@@ -1,6 +1,6 @@
 // The page's console output and errors, which are also sent to the kernel.
 
-import { addToAsk } from "../../ask.ts";
+import { addToAsk, referenceTo } from "../../ask.ts";
 import { type Child, h, icon, listen } from "../../dom.ts";
 import type { IconName } from "../../icons.ts";
 import type { ConsoleEntry, ConsoleLevel } from "../../preview/messages.ts";
@@ -82,8 +82,7 @@ function createFix(context: Context, entry: ConsoleEntry): HTMLElement {
 		const reply = run.command("preview_report", { variant: choices.variant, entries: [entry] });
 		followInFooter(context, reply, "The kernel is busy and has not numbered this error yet.", () => {});
 		const [number] = ((await reply) as { numbers?: unknown[] }).numbers ?? [];
-		if (Number.isSafeInteger(number))
-			addToAsk(choices.ask, `Fix {{${run.state?.meta.name}.console[${number}]}}`);
+		if (Number.isSafeInteger(number)) addToAsk(choices.ask, `Fix {{${referenceTo(run)}.console[${number}]}}`);
 		context.redraw();
 	};
 	return textButton("Ask to fix", ask, "sm fix");

@@ -1,7 +1,7 @@
 // The bar under the result: the visible file, and buttons to go through its history. On the preview these are the moments
 // of the run, with all files as they were after each change; elsewhere the versions of the file.
 
-import { nextName } from "../../ask.ts";
+import { nextName, referenceTo } from "../../ask.ts";
 import { type CellSource, cellSource, isName } from "../../cell-source.ts";
 import { h, listen, setAttribute, setText } from "../../dom.ts";
 import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED, versionLabel } from "../../shown.ts";
@@ -104,12 +104,10 @@ export function momentName(state: VariantState, choices: Choices): string | null
 }
 
 /** The cell that creates a run from the unfinished text; null while the run has no value. */
-function keepingCell({ choices, run: entry }: Context, { variants, run }: Snapshot): CellSource | null {
+function keepingCell({ choices, run: entry }: Context, { run }: Snapshot): CellSource | null {
 	const { name } = run.meta;
 	if (run.lost || entry.busy || !isName(name)) return null;
-	const isBound = variants.length < 2 || run.ready?.variant === choices.variant;
-	const base = isBound ? name : `${name}.pick(${choices.variant + 1})`;
-	return cellSource("keep", { next: nextName(name, entry), base });
+	return cellSource("keep", { next: nextName(name, entry), value: referenceTo(entry, choices.variant) });
 }
 
 interface VersionPosition {

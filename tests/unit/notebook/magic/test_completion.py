@@ -23,6 +23,7 @@ def shell(tmp_path_factory):
         shell.run("import hashlib, os\ndef heave(weight: int) -> str:\n    return ''")
         shell.names.update(hero=run, heroic=3, _hidden=run, heat=tool(lambda: "warm"), brand="Warm colours.")
         shell.names.update(photo=PIL.Image.new("RGB", (2, 2)), shots=[PIL.Image.new("RGB", (2, 2))])
+        shell.names["duo"] = replace(run, variants=(run, run))
         (home / "cassettes").mkdir()
         (home / "pictures of mine").mkdir()
         for path in ("cassettes/hero.jsonl", "cassettes/villain.jsonl", "cassettes/notes.txt", "red.PNG"):
@@ -51,6 +52,8 @@ def helps(shell, code):
         ("%%agent hero --re", ["--record", "--replay"]),
         ("%%agent hero --budget ", ["0.20"]),
         ("%%agent hero --from he", ["hero"]),
+        ("%%agent hero --from duo", ["duo", "duo.1", "duo.2"]),
+        ("%%agent next\nLike {{duo.", ["duo.1", "duo.2"]),
         ("%%agent hero -t he", ["heave", "heat"]),
         ("%%agent hero -w he", ["hero", "heroic", "heat"]),
         ("%%agent hero --effort m", ["minimal", "medium", "max"]),
@@ -118,7 +121,7 @@ def test_each_completion_has_a_few_words_of_help(shell):
     assert not any(" " in each.type for each in shell.complete("%%agent hero -")), "it cannot wrap"
     first = {command: text.split()[0] for command, text in helps(shell, "%agent ").items()}
     assert [first[command] for command in ("key", "load", "log")] == ["Enter", "Load", "Print"]
-    assert helps(shell, "%%agent hero --from ") == {"hero": "Run, demo, 1 file"}
+    assert helps(shell, "%%agent hero --from ")["duo.2"] == "Run, demo, 1 file"
     models = helps(shell, "%%agent hero -m ")
     assert models["openai:gpt-6.1-sol"] == "needs a key"
     assert (models["ollama:qwen3"], models["demo:"]) == ("no key needed", "ready")

@@ -140,14 +140,35 @@ async def test_continuing_from_an_earlier_moment(shell):
     assert (await run_input(shell, DEMO + "x --from hero.at(0)")).files == {}
     assert (await run_input(shell, DEMO + "x --from hero.at(1)")).files == hero.at(1).files
     shell.names["hero"] = replace(hero, variants=(quick_run("A game"), hero))
-    assert (await run_input(shell, DEMO + "x --from hero.pick(2).at(1)")).files == hero.at(1).files
+    assert (await run_input(shell, DEMO + "x --from hero.2.at(1)")).files == hero.at(1).files
     for line, says in [
         ("hero.at(99)", "no moment 99"),
-        ("hero.pick(7)", "no variant 7"),
-        ("hero.at(x)", "`hero.at(x)` is not defined"),
+        ("hero.7", "no variant 7"),
+        (
+            "hero.at(x)",
+            "--from takes a run such as `hero`, its variant `hero.2`, or `hero.at(3)`, not 'hero.at(x)'.",
+        ),
+        ("hero.pick(2)", "its variant `hero.2`"),
     ]:
         with pytest.raises(ConfigError, match=re.escape(says)):
             await plan(shell, DEMO + f"x --from {line}")
+
+
+async def test_a_variant_is_named_by_its_number_or_the_cell_says_which_is_continued(shell):
+    game, hero = quick_run("A game"), quick_run()
+    shell.names["trio"] = replace(game, variants=(game, hero))
+    named = await plan(shell, DEMO + "x --from trio.2 -w trio.2.html", "Like {{trio.1.html}}")
+    assert (named.prepared[0].run_input.files, named.note) == (hero.files, "")
+    assert named.prepared[0].run_input.prompt.startswith(
+        f"Like {game.html}\n\nVariable `trio.2.html`:\n{hero.html}"
+    )
+    for line in ("x --from trio", "trio -c", "x --from trio.at(1)"):
+        note = "This continues variant 1 of 2 of `trio`; `--from trio.2` continues another."
+        assert (await plan(shell, DEMO + line)).note == note
+    with pytest.raises(
+        ConfigError, match=r"`trio.3.html` cannot be read: There is no variant 3; this run has 1 to 2."
+    ):
+        await plan(shell, DEMO + "x", "Like {{trio.3.html}}")
 
 
 async def test_described_variables_are_part_of_the_prompt(shell):

@@ -114,7 +114,7 @@ class Caller:
     ("reference", "says"),
     [
         ('hero.element("h6")', "There is no element 'h6' in 'index.html'."),
-        ('other.element("h1")', "only a finished run has elements and moments"),
+        ('other.element("h1")', "only a finished run has elements, moments and variants"),
     ],
 )
 async def test_an_element_that_is_not_there_is_an_error(hero, reference, says):
@@ -147,6 +147,7 @@ async def test_a_line_that_is_not_in_the_console_is_an_error(hero):
         "element(h1)",
         "element()",
         "pick(1)",
+        "2x",
         'save("x")',
         'element("h1" + "h2")',
         'element(f"h1")',
