@@ -4,12 +4,11 @@ marimo reruns cells, so a run is recorded and replayed if the cell sends the sam
 messages while a cell awaits: questions are asked with `input()`, and marimo's interrupt button stops a run.
 """
 
-import asyncio
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,7 +20,7 @@ from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.constants import DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.late import PAGE_LOADERS
 from agent_nb._base.text import sha256
-from agent_nb._base.threads import off_loop
+from agent_nb._base.threads import off_loop, uncancelled
 from agent_nb._base.wire import Json
 from agent_nb.agent import Agent
 from agent_nb.cassette.player import locate
@@ -87,11 +86,8 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[MarimoOptio
     handle.label(name, plan.key)
     view = RunView(handle)
     marimo.output.replace(view)
-    try:
-        run = await handle
-    except asyncio.CancelledError:  # marimo's interrupt button: return the partial run
-        handle.stop("interrupted")
-        run = await handle
+    # marimo's interrupt button cancels the cell: return the partial run.
+    run = await uncancelled(handle, partial(handle.stop, "interrupted"))
     view.finish(run)
     return run, view
 

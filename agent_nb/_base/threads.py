@@ -6,7 +6,7 @@ import contextvars
 import functools
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, ParamSpec, TypeVar
 
@@ -73,6 +73,17 @@ async def in_thread(function: Callable[[], T]) -> T:
     if start_thread("tool", work) is None:
         asyncio.get_running_loop().call_soon(work)
     return await asyncio.wrap_future(future)
+
+
+async def uncancelled(work: Awaitable[T], on_cancel: Callable[[], object] = lambda: None) -> T:
+    """Await the work to its end. A cancellation of the caller calls `on_cancel` instead, each time."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError:
+            on_cancel()
+    return task.result()
 
 
 @contextlib.contextmanager

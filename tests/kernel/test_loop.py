@@ -83,6 +83,26 @@ def test_an_interrupt_ends_a_running_tool(kernel, server):
     assert kernel.value("[use.ok for use in hero.tool_uses]") == "[False]"
 
 
+@pytest.mark.parametrize("outer", ["", "%%time\n"], ids=["awaited", "nested"])
+@pytest.mark.parametrize("ending", ["await asyncio.sleep(1)", "time.sleep(1)"], ids=["awaits", "blocks"])
+def test_interrupts_while_a_run_ends_leave_it_set_and_saved(kernel, server, outer, ending):
+    kernel.run(
+        "import asyncio, time\nfrom agent_nb import tool\n@tool(timeout=None)\nasync def wait() -> str:\n"
+        "    'Waits.'\n    print('waiting', flush=True)\n    try:\n        await asyncio.Event().wait()\n"
+        f"    finally:\n        print('ending', flush=True)\n        {ending}"
+    )
+    kernel.run("twice = None")
+    server.plan(reply(Call("wait", {})))
+    cell = kernel.start(f"{outer}%%agent twice {MODEL} -t wait\nWait", stdin=True)
+    for line in ("waiting", "ending", "ending"):
+        kernel.until(cell, lambda cell, line=line: line in cell.stdout)
+        kernel.interrupt()
+    assert kernel.finish(cell).error["ename"] == "CellInterrupted"
+    assert kernel.value("twice.reason") == "'interrupted'"
+    kernel.run("from agent_nb.run.store import RunStore\nfrom pathlib import Path")
+    assert kernel.value("twice.id in str(RunStore(Path()).newest('twice'))") == "True"
+
+
 def test_no_task_is_left_behind(kernel):
     names = kernel.run(
         "import asyncio\nprint([t.get_name() for t in asyncio.all_tasks() if 'agent_nb' in repr(t) and not t.done()])"

@@ -102,7 +102,9 @@ async def test_an_interrupted_cell_ends_with_what_there_is():
     agent = agent_nb.Agent(ScriptedProvider([[text("Half"), call("wait", {})]]), tools=[wait])
     cell = asyncio.create_task(agent_nb.marimo.agent(PROMPT, name="hero", agent=agent))
     await reached.wait()
-    cell.cancel()
+    for _ in range(2):
+        cell.cancel()
+        await asyncio.sleep(0)
     run, view = await cell
     assert (run.reason, run.text) == ("interrupted", "Half")
     assert view.widget.frozen.startswith("<!-- hero: interrupted -->")

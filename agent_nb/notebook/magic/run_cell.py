@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_nb._base.atomic import FOLDER, not_ours
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import printable
-from agent_nb._base.threads import off_loop, ticking
+from agent_nb._base.threads import off_loop, ticking, uncancelled
 from agent_nb.cassette.player import ReplayProvider
 from agent_nb.core.errors import ConfigError, FileError, MissingKeyError
 from agent_nb.core.messages import Document, Image, Text, Usage
@@ -97,22 +97,19 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         session.shell, handle, view_options, watched=watched, cell=written_cell(session.shell, cell)
     )
     with _ending(handle, view):
-        view.start(plan.note)
-        plan.rules.follow(handle, view.warn)
-        view.connect(partial(pick, session, handle))
         if plan.options.background:
+            _show(plan, handle, view)
             _in_background(plan, handle, view)
             return
-        if is_attended(session.shell):
-            view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
-        await _wait(handle, in_kernel=hasattr(session.shell, "kernel"))
-        run, unsaved = await _finish(plan, handle, view)
+        ended = await _attend(plan, handle, view)
+        await _finish(plan, handle, view, ended)
+    run = ended.run
     if run.reason == "interrupted":
         raise CellInterrupted(f"`{run.name}` contains the results so far.")
     if run.reason == "failed" and not plan.options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
-    if unsaved:
-        raise CellError("SaveFailed", unsaved)
+    if ended.unsaved:
+        raise CellError("SaveFailed", ended.unsaved)
     if run.failed_check:
         raise CellError("CheckFailed", run.failed_check)
 
@@ -137,20 +134,40 @@ def _check_name_is_free(session: Session, name: str) -> None:
         )
 
 
-async def _wait(handle: Handle, *, in_kernel: bool) -> None:
-    """Wait for the run. An interrupt stops it first, whether it arrives as a cancellation or as a signal."""
+def _show(plan: CellPlan, handle: Handle, view: View) -> None:
+    view.start(plan.note)
+    plan.rules.follow(handle, view.warn)
+    view.connect(partial(pick, plan.session, handle))
+
+
+class Ended(NamedTuple):
+    run: Run
+    files_name: str | None
+    paths: list[str]
+    """Where the run and its files were saved."""
+    unsaved: str
+    """Why `--save` failed; empty if it did not."""
+
+
+async def _attend(plan: CellPlan, handle: Handle, view: View) -> Ended:
+    """Show the run until its variables are set. Interrupts only stop it, however many there are."""
     stop = partial(handle.stop, "interrupted")
-    # ipykernel cancels the cell by itself; in a terminal, Ctrl-C would end the event loop.
-    with ticking(), contextlib.nullcontext() if in_kernel else on_interrupt(lambda *_: stop()):
+    # Below an outer magic and in a terminal, Ctrl-C would end the event loop.
+    with ticking(), on_interrupt(lambda *_: stop()):
         try:
-            await handle
-        except (asyncio.CancelledError, KeyboardInterrupt):
-            stop()
-            await handle
+            _show(plan, handle, view)
+            if is_attended(plan.session.shell):
+                view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
+        except Exception:
+            handle.stop()
+            raise
+        finally:
+            ended = await uncancelled(_set(plan, handle, view), stop)
+    return ended
 
 
-async def _finish(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = True) -> tuple[Run, str]:
-    """Check the run, set its variables, save and show it; return it and the error of `--save`, if any."""
+async def _set(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = True) -> Ended:
+    """Wait for the run, check it, set its variables and save it."""
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
     files_name = set_variables(session, run) if rebind else None
@@ -163,20 +180,23 @@ async def _finish(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = 
         try:
             path = await off_loop(RunStore(session.home).save, run)
             paths.append(path.relative_to(session.home).as_posix())
-        except asyncio.CancelledError:
-            pass  # a second interrupt; the thread finishes saving anyway
         except OSError as error:
             view.warn(
                 f"The run could not be saved in {FOLDER}: {error.strerror or error}. "
                 f"`{run.name}.save(path)` writes it elsewhere."
             )
+    return Ended(run, files_name, paths, unsaved)
+
+
+async def _finish(plan: CellPlan, handle: Handle, view: View, ended: Ended) -> None:
+    """Show the ended run."""
+    session, run = plan.session, ended.run
     if handle.recorded:
         view.warn(handle.recorded)
     image = await page_image(handle.viewer, run) if session.defaults.saved_image else b""
-    view.finish(run, files_name, paths, image)
-    for note in await off_loop(plan.rules.end, run):
+    view.finish(run, ended.files_name, ended.paths, image)
+    for note in await uncancelled(off_loop(plan.rules.end, run)):
         view.warn(note)
-    return run, unsaved
 
 
 def _save_files(plan: CellPlan, run: Run, folder: str) -> str:
@@ -252,9 +272,10 @@ def _in_background(plan: CellPlan, handle: Handle, view: View) -> None:
         # The user may have reassigned the name in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
-            _, unsaved = await _finish(plan, handle, view, rebind=rebind)
-        if unsaved:
-            view.warn(unsaved)
+            ended = await _set(plan, handle, view, rebind=rebind)
+            await _finish(plan, handle, view, ended)
+        if ended.unsaved:
+            view.warn(ended.unsaved)
 
     task = asyncio.get_running_loop().create_task(finish())
     session.finishing.add(task)
