@@ -44,22 +44,19 @@ lab: env build ## open JupyterLab on the first notebook
 	@$(VENV)/bin/jupyter trust notebooks/*.ipynb >/dev/null  # so that the saved pages show before anything is run
 	$(VENV)/bin/jupyter lab $(ROOT_FLAG) --LabApp.default_url=/lab/tree/notebooks/01_first_run.ipynb
 
-# Empty where there is one: a job less for `make --jobs`.
-CHROMIUM := $(shell command -v chromium >/dev/null || command -v chromium-browser >/dev/null || echo chromium)
-
-chromium: ## make sure there is a Chromium for the browser tests
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || \
+chromium: env ## make sure there is a Chromium or Chrome for the browser tests
+	@$(PY) -m tests.support.browser >/dev/null || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium; } || \
-	  echo "No chromium found: browser tests will be skipped. Install it with your package manager."
+	  echo "No browser found: the tests in a browser are skipped, those of \`make test-hosts\` fail. Install Chromium or Chrome, or run \`$(PY) -m playwright install chromium\`."
 
 PYTEST := $(PY) -m pytest -p no:nbval -m "not wide and not hosts and not faults and not trust and not agents"
 
-test: env build $(CHROMIUM) ## run the tests: Python, page, notebooks (the wide looks: test-wide)
+test: env build chromium ## run the tests: Python, page, notebooks (the wide looks: test-wide)
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=line test-programs test-page test-lessons test-unit
 
 test-python: test-programs test-unit ## the tests in Python
 
-test-programs: env build $(CHROMIUM) ## tests with kernels, JupyterLab and Chromium
+test-programs: env build chromium ## tests with kernels, JupyterLab and Chromium
 	$(PYTEST) $(addprefix tests/,lab browser kernel hosts faults) -n 2 --dist loadfile --no-loadscope-reorder
 
 # Four processes, which give memory back: all tests in one would take 800 MB. The last three end at the same time.
@@ -82,11 +79,11 @@ test-page: build ## the page's own tests
 test-lessons: env build ## every notebook, with the outputs it was saved with
 	$(PY) -m pytest --nbval notebooks --nbval-sanitize-with tests/nbval.cfg -p no:asyncio -p tests.support.patient_nbval
 
-test-wide: env build $(CHROMIUM) ## more looks in the browser: every demo page, stack, arrangement and frozen form; Dask and ipyparallel clusters; many examples of each property
+test-wide: env build chromium ## more looks in the browser: every demo page, stack, arrangement and frozen form; Dask and ipyparallel clusters; many examples of each property
 	$(PY) -m pytest tests -p no:nbval -m wide -n 2 --dist loadfile
 	$(PY) -m pytest tests/unit -p no:nbval -m hypothesis --hypothesis-profile=wide
 
-test-hosts: env build $(CHROMIUM) $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
+test-hosts: env build chromium $(SITE_VENV)/.installed ## other front ends: JupyterLite, marimo, notebooks without widgets
 	$(PY) -m pytest tests/hosts -p no:nbval -m hosts
 
 test-faults: env build ## break every event of a run, kill kernels, fill the disk, set the clock back; prints a table
@@ -96,7 +93,7 @@ test-agents: env ## real outside agents, from npm into a cache, against the serv
 	$(PY) -m tests.support.agents.real
 	$(PY) -m pytest tests/agents -p no:nbval -m agents
 
-test-trust: env build $(CHROMIUM) ## attack every promise of docs/internals/security.md, and print them with the results
+test-trust: env build chromium ## attack every promise of docs/internals/security.md, and print them with the results
 	$(PY) -m docs.scripts.trust
 
 test-leaks: env build ## keys planted everywhere, a hostile model, and a search of all that leaves the kernel
@@ -148,7 +145,7 @@ reference: env ## write docs/reference.md from the code
 try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon; with TASKS=1, ten small tasks; with TASKS=data, twelve questions about tables
 	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.$(if $(TASKS),$(if $(filter data,$(TASKS)),try_data,try_tasks),try_model) "$(MODEL)"
 
-screenshot: env build $(CHROMIUM) ## take the pictures of the docs from real runs
+screenshot: env build chromium ## take the pictures of the docs from real runs
 	$(PY) -m docs.scripts.screenshot
 
 fuzz: env ## the property tests, for much longer
@@ -157,7 +154,7 @@ fuzz: env ## the property tests, for much longer
 bench: env build ## what it costs: one page of figures, as ratios in one run; BENCH="providers many" for some
 	$(PY) -m benchmarks $(BENCH)
 
-soak: env build $(CHROMIUM) ## many runs with the page open: what stays behind; SOAK="--runs 60" for fewer
+soak: env build chromium ## many runs with the page open: what stays behind; SOAK="--runs 60" for fewer
 	$(PY) -m benchmarks.soak $(SOAK)
 
 bench-peers: $(PEERS_VENV)/.installed ## the other agent libraries that `make bench` measures beside ours

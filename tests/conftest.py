@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,9 +33,18 @@ settings.load_profile("quick")
 SLOW_FIRST = ("agents", "hosts", "lab", "browser", "wide", "kernel", "faults", "unit")
 """Folders in the order they run, so that no worker ends with a long file alone."""
 
-REAL_PROCESSES = ("lab", "browser", "kernel")
-"""Folders of tests with other programs' own time limits, such as JupyterLab's for the answer of a kernel: on a busy
-machine one is exceeded now and then. Such a test is run once more; the summary says `RERUN`."""
+IN_A_BROWSER = ("lab", "browser")
+"""Folders of tests in a real browser, which has its own time limits, as JupyterLab has for the answer of a kernel: on a
+busy machine one is exceeded now and then. Only such a test is run once more, and the summary lists it as `RERUN`."""
+
+
+def pytest_configure() -> None:
+    """Outside agents refuse a folder below one that anyone can write to, and some temporary folders are."""
+    place = Path(tempfile.gettempdir()).resolve()
+    if any(folder.stat().st_mode & 0o1002 == 0o002 for folder in (place, *place.parents)):
+        private = Path.home() / ".cache" / "agent_nb-tests"
+        private.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tempfile.tempdir = os.environ["TMPDIR"] = str(private)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -45,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if folder(item) == "wide":
             item.add_marker("wide")
-        if folder(item) in REAL_PROCESSES:
+        if folder(item) in IN_A_BROWSER:
             item.add_marker(pytest.mark.flaky(reruns=1))
 
 

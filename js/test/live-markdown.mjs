@@ -3,6 +3,7 @@
 // specification (null for the given ones), and the HTML of the page for pieces of each size.
 
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import spec from "commonmark-spec";
 import * as esbuild from "esbuild";
 import { Window } from "happy-dom";
@@ -11,7 +12,7 @@ import { LEAN } from "../bundling.mjs";
 const SIZES = [Number.POSITIVE_INFINITY, 1, 7];
 
 const { outputFiles } = await esbuild.build({
-	entryPoints: [new URL("../src/markdown.ts", import.meta.url).pathname],
+	entryPoints: [fileURLToPath(new URL("../src/markdown.ts", import.meta.url))],
 	bundle: true,
 	write: false,
 	format: "esm",

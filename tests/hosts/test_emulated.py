@@ -6,9 +6,9 @@ from playwright.sync_api import FrameLocator, Page, expect
 from docs.scripts import matrix
 from tests.support.front_end import COLAB, IN_COLAB, VS_CODE, FrontEnd
 from tests.support.kernels import PATIENCE, start_kernel
-from tests.support.lab import needs_chromium, open_browser
+from tests.support.lab import open_browser
 
-pytestmark = [needs_chromium, pytest.mark.hosts]
+pytestmark = pytest.mark.hosts
 
 CELL = "%%agent {} -m demo: --pace 1\nA landing page for a bakery"
 

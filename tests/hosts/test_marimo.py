@@ -13,10 +13,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.support import ROOT
-from tests.support.lab import needs_chromium, open_browser
+from tests.support.lab import open_browser
 from tests.support.marimo_server import marimo_environment, start_marimo
 
-pytestmark = [pytest.mark.hosts, needs_chromium]
+pytestmark = pytest.mark.hosts
 
 LESSON = ROOT / "notebooks" / "marimo_first_run.py"
 NOTEBOOK = """

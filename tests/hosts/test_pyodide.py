@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.support import ROOT
-from tests.support.lab import needs_chromium
 from tests.support.lite import START, open_watched, serve_site
 from tests.support.wire import Call, Hold, Say, WireServer, reply
 
@@ -57,7 +56,7 @@ def in_chromium(site_folder: Path, address: str, script: str = "", without: str 
     ("place", "failure"),
     [
         pytest.param(in_node, "fetch failed", marks=needs_node),
-        pytest.param(in_chromium, "Failed to fetch", marks=needs_chromium),
+        pytest.param(in_chromium, "Failed to fetch"),
     ],
 )
 def test_runs_in_pyodide(site_folder, place: Callable[[Path, str], str], failure: str) -> None:
@@ -82,7 +81,6 @@ def test_runs_in_pyodide(site_folder, place: Callable[[Path, str], str], failure
     assert not [name for request in requests for name in request.headers if name.startswith("x-stainless")]
 
 
-@needs_chromium
 def test_an_sdk_that_does_not_arrive(site_folder) -> None:
     wheel = next((site_folder / PYODIDE).glob("openai-*.whl")).name
     error = in_chromium(site_folder, "http://127.0.0.1:9/v1", ASK_OPENAI, without=wheel)

@@ -5,12 +5,11 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.support.lab import needs_chromium
 from tests.support.lite import START, LiveNotebook, open_watched
 
 TEAS = "A one-page menu for a tea house in Kyoto: five teas with prices, quiet colours."
 
-pytestmark = [pytest.mark.hosts, needs_chromium]
+pytestmark = pytest.mark.hosts
 
 
 def phase(run: Locator, text: str) -> None:

@@ -4,10 +4,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.kernels import ASKING
-from tests.support.lab import LOAD, MODEL, Lab, needs_chromium, open_browser, run_notebook, start_lab
+from tests.support.lab import LOAD, MODEL, Lab, open_browser, run_notebook, start_lab
 from tests.support.wire import Call, Say, WireServer, reply
 
-pytestmark = [needs_chromium, pytest.mark.hosts]
+pytestmark = pytest.mark.hosts
 
 MANAGER = "@jupyter-widgets/jupyterlab-manager"
 INTERRUPT = "() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')"

@@ -105,7 +105,8 @@ def test_interrupts_while_a_run_ends_leave_it_set_and_saved(kernel, server, oute
 
 def test_no_task_is_left_behind(kernel):
     names = kernel.run(
-        "import asyncio\nprint([t.get_name() for t in asyncio.all_tasks() if 'agent_nb' in repr(t) and not t.done()])"
+        "import agent_nb, asyncio, os\nours = os.path.dirname(agent_nb.__file__) + os.sep\n"
+        "print([t.get_name() for t in asyncio.all_tasks() if ours in repr(t) and not t.done()])"
     )
     assert names.stdout.strip() == "[]"
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -52,7 +53,7 @@ def test_servers_in_a_kernel(tmp_path):
             cell = kernel.run(block)
             assert cell.status == "ok", (block, cell.errors)
         assert "in UTC" in cell.result["text/plain"]
-        added = kernel.run(f"%agent mcp add hung {sys.executable} -S {BAD} stays")
+        added = kernel.run(f"%agent mcp add hung {shlex.join([sys.executable, '-S', str(BAD), 'stays'])}")
         assert added.status == "ok", added.errors
         pids = json.loads(kernel.value("[*__import__('agent_nb._base.program')._base.program._running]"))
         assert len(pids) == 3

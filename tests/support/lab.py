@@ -12,8 +12,6 @@ fixtures that hold a browser `scope="module"` at most, or `scope="package"` wher
 import json
 import os
 import secrets
-import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -25,13 +23,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import nbformat
-import pytest
 from nbformat.sign import NotebookNotary
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support import ROOT, waiting
+from tests.support.browser import CHROMIUM
 from tests.support.kernels import quiet_environment
-from tests.support.processes import end
+from tests.support.processes import end, hold_port
 
 App = Literal["lab", "notebook"]
 
@@ -52,8 +50,6 @@ COMMAND = "(name) => window.jupyterapp.commands.execute(name)"
 
 PATIENCE = 1000 * waiting.PATIENCE
 expect.set_options(timeout=PATIENCE)
-
-needs_chromium = pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Debian's chromium")
 
 # What Lab would otherwise show over a test: news, update notices, autosave in the middle of a reload.
 _QUIET: dict[str, dict[str, Any]] = {
@@ -141,32 +137,33 @@ def start_lab(
     page_config = home / "config" / "labconfig" / "page_config.json"
     page_config.parent.mkdir()
     page_config.write_text(json.dumps({"disabledExtensions": dict.fromkeys(disabled, True)}))
-    token, port = secrets.token_hex(8), _free_port()
+    token = secrets.token_hex(8)
     command = [sys.executable, "-m", "jupyterlab", *_OPTIONS, f"--ServerApp.root_dir={root}"]
-    command += [f"--IdentityProvider.token={token}", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
-    with log.open("wb") as sink:
-        process = subprocess.Popen(
-            command,
-            env=quiet_environment(home) | _directories(home) | (environment or {}),
-            cwd=root,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-        )
-    lab = Lab(f"http://127.0.0.1:{port}", token, process, root, home)
-    try:
-        _wait_until_ready(lab, log)
-        yield lab
-    finally:
-        end(process)
+    command += [f"--IdentityProvider.token={token}", "--ServerApp.ip=127.0.0.1"]
+    with hold_port() as port:
+        with log.open("wb") as sink:
+            process = subprocess.Popen(
+                [*command, f"--ServerApp.port={port}"],
+                env=quiet_environment(home) | _directories(home) | (environment or {}),
+                cwd=root,
+                stdout=sink,
+                stderr=subprocess.STDOUT,
+            )
+        lab = Lab(f"http://127.0.0.1:{port}", token, process, root, home)
+        try:
+            _wait_until_ready(lab, log)
+            yield lab
+        finally:
+            end(process)
 
 
 @contextmanager
 def open_browser(*, scrollbars: bool = False) -> Iterator[Browser]:
-    """The system's Chromium, headless; with `scrollbars` they take up space, as they do for most people."""
+    """Chromium, headless; with `scrollbars` they take up space, as they do for most people."""
     options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"),
+            executable_path=CHROMIUM,
             args=options,
             ignore_default_args=["--hide-scrollbars"] if scrollbars else None,
         )
@@ -264,13 +261,6 @@ def _write_setting(home: Path, plugin: str, setting: dict[str, Any]) -> None:
     target = home / "settings" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps(setting))
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_ready(lab: Lab, log: Path, seconds: float = waiting.PATIENCE) -> None:

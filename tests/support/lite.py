@@ -1,7 +1,6 @@
 """The site that needs no other host: built, served from this machine, and its lessons in Chromium's own Python."""
 
 import json
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 from tests.support import ROOT
+from tests.support.browser import CHROMIUM
 from tests.support.lab import PATIENCE, keep_screenshot, wait_for_kernel
 
 SITE_PYTHON = ROOT / ".venv-site" / "bin" / "python"
@@ -110,7 +110,7 @@ def open_watched(*options: str) -> Iterator[tuple[BrowserContext, list[str]]]:
     arguments += ["--disable-features=AutofillServerCommunication", *options]
     with _serving(_Proxy) as elsewhere, sync_playwright() as playwright:
         proxy = {"server": f"http://127.0.0.1:{elsewhere.server_port}", "bypass": "127.0.0.1"}
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         try:
             window = browser.new_context(viewport={"width": 1280, "height": 900}, proxy=proxy)
             yield window, elsewhere.addresses

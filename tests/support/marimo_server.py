@@ -1,6 +1,5 @@
 """A real marimo for browser tests: on loopback, with its own settings, ended by its id."""
 
-import socket
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.kernels import quiet_environment
-from tests.support.processes import end
+from tests.support.processes import end, hold_port
 
 SETTINGS = "[tool.marimo.runtime]\nauto_instantiate = true\n"
 """A notebook that is opened runs all its cells."""
@@ -20,24 +19,22 @@ PATIENCE = 60
 @contextmanager
 def start_marimo(notebook: Path, mode: str = "edit") -> Iterator[str]:
     """Serves a notebook in `edit` or `run` mode; gives its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     (notebook.parent / "pyproject.toml").write_text(SETTINGS)
-    options = ["--headless", "--no-token", "--host", "127.0.0.1", "--port", str(port)]
+    options = ["--headless", "--no-token", "--host", "127.0.0.1"]
     options += ["--skip-update-check"] if mode == "edit" else []
-    process = subprocess.Popen(
-        [sys.executable, "-m", "marimo", "-y", "-q", mode, notebook.name, *options],
-        env=marimo_environment(notebook.parent),
-        cwd=notebook.parent,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.STDOUT,
-    )
-    try:
-        _wait_until_ready(process, f"http://127.0.0.1:{port}")
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        end(process)
+    with hold_port() as port:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "marimo", "-y", "-q", mode, notebook.name, *options, "--port", str(port)],
+            env=marimo_environment(notebook.parent),
+            cwd=notebook.parent,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            _wait_until_ready(process, f"http://127.0.0.1:{port}")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            end(process)
 
 
 def marimo_environment(folder: Path) -> dict[str, str]:

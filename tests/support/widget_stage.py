@@ -1,7 +1,6 @@
 """The built page in a real browser, on a local page that plays the kernel's part; no notebook is needed."""
 
 import http.server
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,11 +13,11 @@ import pytest
 from agent_nb._base.wire import to_wire
 from agent_nb.run.protocol import Meta
 from tests.support import ROOT, waiting
+from tests.support.browser import CHROMIUM
 
 BUNDLE = ROOT / "agent_nb" / "static" / "widget.js"
 RUNS = ROOT / "js" / "dev" / "runs"
 AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PATIENCE = 1000 * waiting.PATIENCE
 META = Meta(key="hero-dev", name="hero", model="demo:", demo=True)

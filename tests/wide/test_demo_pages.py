@@ -1,6 +1,5 @@
 """The demo pages in a real browser: they fit a phone, run without errors, fetch nothing, can be read and played."""
 
-import shutil
 from collections.abc import Iterator
 from typing import Literal
 
@@ -13,9 +12,7 @@ from agent_nb.demo.style import choose_style
 from tests.support.demo_kit import PROMPTS
 from tests.support.widget_stage import axe_findings
 
-CHROMIUM = shutil.which("chromium")
 pytest_plugins = ["tests.support.widget_stage"]
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH")
 
 MEMORY, NOUGHTS = "A memory game with animals", "Tic-tac-toe"
 ALL = [

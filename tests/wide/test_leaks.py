@@ -4,6 +4,7 @@
 """
 
 import json
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -128,7 +129,7 @@ def cells() -> list[str]:
         "import logging; logging.getLogger('agent_nb').addHandler(logging.FileHandler('agent.log'))",
         "logging.getLogger('agent_nb').setLevel('DEBUG')",
         "os.environ['VAULT_TOKEN'] = KEYS['mcp_token']",
-        f"%agent mcp add vault -e VAULT_TOKEN {sys.executable} server.py",
+        f"%agent mcp add vault -e VAULT_TOKEN {shlex.quote(sys.executable)} server.py",
         "%agent mcp",
         "%agent tools",
         f"%%agent hero {LIVE} {tools} --record --no-raise\n{PROMPT}",

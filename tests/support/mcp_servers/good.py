@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import socket
 import sys
 from typing import Any
 
@@ -13,6 +12,8 @@ except ImportError:  # version 1
     from mcp.server.fastmcp import Context, Image
     from mcp.server.fastmcp import FastMCP as MCPServer
     from mcp.types import EmbeddedResource, TextResourceContents, ToolAnnotations
+
+from tests.support.processes import hold_port
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
@@ -98,14 +99,12 @@ async def learn(ctx: Context) -> str:
 def main() -> Any:
     if sys.argv[1:] != ["http"]:
         return server.run()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    print(f"http://127.0.0.1:{port}/mcp", flush=True)
-    if IS_2:
-        return server.run("streamable-http", host="127.0.0.1", port=port)
-    server.settings.port = port
-    return server.run("streamable-http")
+    with hold_port() as port:
+        print(f"http://127.0.0.1:{port}/mcp", flush=True)
+        if IS_2:
+            return server.run("streamable-http", host="127.0.0.1", port=port)
+        server.settings.port = port
+        return server.run("streamable-http")
 
 
 if __name__ == "__main__":

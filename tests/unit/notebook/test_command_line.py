@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.support.shells import start_shell
 
 CASSETTES = Path(__file__).parents[3] / "notebooks" / "cassettes"
 PAGE = str(CASSETTES / "by_claude.run.jsonl")
+MODULE = [sys.executable, "-m", "agent_nb"]
 NEEDS_DATA = str(CASSETTES / "explore.run.jsonl")
 
 
@@ -101,22 +103,22 @@ def test_escape_sequences_of_a_file_do_not_reach_the_terminal(
 @pytest.mark.parametrize(
     ("words", "pipe"),
     [
-        (f"show {NEEDS_DATA}", "| head -n 1"),
-        (f"replay --pace 0 {NEEDS_DATA}", "| true"),
-        (f"show {NEEDS_DATA}", ">&-"),
-        (f"show {NEEDS_DATA}", "| cat"),
+        (["show", NEEDS_DATA], "| head -n 1"),
+        (["replay", "--pace", "0", NEEDS_DATA], "| true"),
+        (["show", NEEDS_DATA], ">&-"),
+        (["show", NEEDS_DATA], "| cat"),
     ],
 )
-def test_the_module_runs_and_a_closed_or_narrow_output_is_no_error(words: str, pipe: str) -> None:
-    command = f"{sys.executable} -m agent_nb {words} {pipe}; exit ${{PIPESTATUS[0]}}"
+def test_the_module_runs_and_a_closed_or_narrow_output_is_no_error(words: list[str], pipe: str) -> None:
+    command = f"{shlex.join([*MODULE, *words])} {pipe}; exit ${{PIPESTATUS[0]}}"
     narrow = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run(["bash", "-c", command], env=narrow, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device on which no byte can be written")
-@pytest.mark.parametrize("words", [f"show {PAGE}", "models"])
-def test_a_full_output_is_said_in_one_sentence(words: str) -> None:
-    command = f"{sys.executable} -m agent_nb {words} > /dev/full"
+@pytest.mark.parametrize("words", [["show", PAGE], ["models"]])
+def test_a_full_output_is_said_in_one_sentence(words: list[str]) -> None:
+    command = f"{shlex.join([*MODULE, *words])} > /dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, "agent-nb: the output: No space left on device\n")

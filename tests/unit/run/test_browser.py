@@ -30,7 +30,7 @@ def browsers(monkeypatch):
 def test_the_page_is_opened_from_a_closed_document(browsers, tmp_path):
     seen = tmp_path / "opened"
     script = f"import sys, pathlib; pathlib.Path({str(seen)!r}).write_text(sys.argv[1])"
-    browsers.setenv("BROWSER", f"{sys.executable} -c {shlex.quote(script)} %s")
+    browsers.setenv("BROWSER", f"{shlex.join([sys.executable, '-c', script])} %s")
     path = run_with({"index.html": PAGE, "style.css": "h1 { color: teal }"}).open()
     assert seen.read_text() == path.as_uri()
     document = path.read_text(encoding="utf-8")
