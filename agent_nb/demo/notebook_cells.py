@@ -12,7 +12,7 @@ _ABOUT = re.compile(r"\b(?:cells?|notebook)\b", re.I)
 _ROW = re.compile(r"^\[\d+\] ([\w-]+) (code|markdown|raw)(?: In\[\d+\]| not run)? `(.*)`(.*)$", re.MULTILINE)
 _LINES = {
     "Loads `{}`.": re.compile(r"(?:import|from) (\w+)"),
-    "Sets `{}`.": re.compile(r"(?<!\w)(?<!, )(\w++(?:, \w++)*+) *+=[^=]"),
+    "Sets `{}`.": re.compile(r"(?<!\w)(?<!, )(\w++(?:, \w++)*) *+=[^=]"),
     "Defines `{}`.": re.compile(r"(?:async )?(?:def|class) (\w+)"),
     "Calls `{}`.": re.compile(r"(?<![\w.])([\w.]++)\("),
 }

@@ -18,9 +18,10 @@ from agent_nb.pages.page_check import PageViewer
 
 _HEX = "[0-9a-fA-F]"
 # Complete characters of a JSON string. A high surrogate is complete only together with the escape after it.
+# The group is not repeated possessively: up to Python 3.11.4 that would keep half a match.
 _CHARACTERS = re.compile(
     rf"""(?: [^"\\]++ | \\["\\/bfnrt] | \\u (?![dD][89abAB]) {_HEX}{{4}}
-         | \\u[dD][89abAB]{_HEX}{{2}} (?= [^\\] | \\[^u] | \\u{_HEX}{{4}} ) )*+""",
+         | \\u[dD][89abAB]{_HEX}{{2}} (?= [^\\] | \\[^u] | \\u{_HEX}{{4}} ) )*""",
     re.VERBOSE,
 )
 _LONGEST_SPLIT_ESCAPE = len(r"\ud83d\ude0")
