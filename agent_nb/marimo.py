@@ -42,7 +42,7 @@ from agent_nb.providers.base import Provider
 from agent_nb.render import bundle
 from agent_nb.run import Run
 from agent_nb.run.run import request_key
-from agent_nb.run.run_writer import SUFFIX
+from agent_nb.run.run_lines import SUFFIX
 from agent_nb.tools import Tool
 
 __all__ = ["RunView", "agent"]

@@ -22,8 +22,9 @@ from agent_nb.files.notebook_cells import CellContent, read_notebook_cells
 from agent_nb.plugins import Notebook
 from agent_nb.render import to_page
 from agent_nb.render.summary import duration
+from agent_nb.run.run_lines import SUFFIX
 from agent_nb.run.run_reader import read_run
-from agent_nb.run.run_writer import SUFFIX, run_file
+from agent_nb.run.run_writer import run_file
 from agent_nb.run.store import RunStore, run_id
 
 NOTEBOOK_SUFFIX = ".ipynb"

@@ -304,15 +304,19 @@ class Files(Mapping[str, Content]):
     @classmethod
     def from_wire(cls, data: Json) -> "Files":
         """Reverse `to_wire`. Paths and limits are checked as in `write`, because the data may be untrusted."""
-        files = cls()
         try:
-            for path, wires in data.items():
-                versions = from_wire(wires)
-                if versions[-1] is not None:
-                    files._append(safe_path(path), versions[-1])
-                files._versions[safe_path(path)] = versions
+            return cls.of_versions({path: from_wire(wires) for path, wires in data.items()})
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FileError("These are not saved files: pass what `to_wire` returned.") from error
+
+    @classmethod
+    def of_versions(cls, versions: Mapping[str, Sequence[Content | None]]) -> "Files":
+        """Return files with these versions, checked as in `write`."""
+        files = cls()
+        for path, contents in versions.items():
+            if contents[-1] is not None:
+                files._append(safe_path(path), contents[-1])
+            files._versions[safe_path(path)] = tuple(contents)
         return files
 
     def __repr__(self) -> str:

@@ -7,27 +7,29 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
-from agent_nb._base.wire import Json, WireError, from_wire, parse_json, to_wire
+from agent_nb._base.wire import Json, WireError, from_wire, parse_json
 from agent_nb.core.errors import AgentError, SavedRunError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import Message, Origin, Text
 from agent_nb.core.run_settings import check_recorded
-from agent_nb.files import MAX_TEXT_BYTES, Files, safe_path
+from agent_nb.files import MAX_READ_BYTES, MAX_TEXT_BYTES, Files, safe_path
 from agent_nb.render.outputs import check_outputs
 from agent_nb.run.moments import sort_annotations
 from agent_nb.run.run import Run
-from agent_nb.run.run_writer import DELTAS, FORMAT, RUN, VARIANT, VERSION, TextReader, derived
+from agent_nb.run.run_lines import CONVERSATION, DELTAS, END, FORMAT, VERSION, VariantLines
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 MAX_BYTES = 1_000_000_000
-_OPENING = re.compile(r"\s*(?:About|In tool calls,) the (images|elements) of this request")
+MOST_VERSIONS = MAX_READ_BYTES
+"""Maximum characters of all file versions: a patch of a few bytes makes another large version."""
+MOST_REPEATED = 200_000_000
+"""Maximum characters of the header and the first conversation, each counted once per variant, which share them."""
 
 
 class _Image(TypedDict):
@@ -107,6 +109,8 @@ def read_run(data: bytes, source: str) -> Run:
         raise SavedRunError(f"{source!r} is not a saved run: its first line is not a run header.")
     if type(header.get("version")) is int and header["version"] > VERSION:
         raise SavedRunError(f"{source!r} was saved by a newer agent_nb. Upgrade: `pip install -U agent-nb`.")
+    if header.get("version") == 1:
+        raise SavedRunError(f"{source!r} was saved by an older agent_nb, in a form that is no longer read.")
     number = 1
     try:
         reading = _RunReading(header)
@@ -125,40 +129,35 @@ def read_run(data: bytes, source: str) -> Run:
 
 
 class _Variant:
-    def __init__(self, texts: TextReader) -> None:
-        self._texts = texts
-        self.rows: list[Json] = []
-        """The first and last event as stored in the file."""
+    def __init__(self, lines: VariantLines) -> None:
+        self.lines = lines
         self.events = EventList()
-        self.messages: list[Message] = []
-        self._numbered: set[int] = set()
-        """Numbers of messages that the file has already referred to."""
-        self.record: Json = {}
         self.calls: set[str] = set()
         self.open_questions: set[str] = set()
         """Calls with an open question, which nobody could answer in a replay."""
-        self.files = texts.files
+
+    @property
+    def has_ended(self) -> bool:
+        return bool(self.events) and isinstance(self.events[-1], ev.RunFinished)
 
     def add(self, event: ev.Event) -> None:
         """Add an event, which must be consistent with the previous ones."""
         previous = self.events[-1] if self.events else None
         if event.seq != len(self.events) + 1:
             raise ValueError(f"event {len(self.events) + 1} is expected here, not {event.seq}")
-        if previous and isinstance(event, ev.RunStarted):
-            raise ValueError("a run begins here, inside another")
-        if isinstance(previous, ev.RunFinished):
+        if isinstance(event, ev.RunStarted) != (previous is None):
+            raise ValueError(
+                "a run begins here, inside another" if previous else "an event is outside of a run"
+            )
+        if self.has_ended:
             raise ValueError("the run has already ended")
         if not math.isfinite(event.at) or event.at < (previous.at if previous else 0):
             raise ValueError(f"`at` is {event.at}, which is before the previous event")
-        if previous and event.variant != previous.variant:
-            raise ValueError(f"`variant` is {event.variant}, not {previous.variant}")
         self._check_call(event)
         if isinstance(event, ev.ToolFinished):
             check_outputs(event.outputs)
         elif isinstance(event, ev.FileChanged):
-            self._change(event)
-        elif isinstance(event, ev.MessageAdded):
-            self.messages.append(event.message)
+            self._check_change(event)
         self.events.append(event)
 
     def _check_call(self, event: ev.Event) -> None:
@@ -174,125 +173,103 @@ class _Variant:
         if call_id is not None and call_id not in self.calls:
             raise ValueError(f"{call_id[:40]!r} is not a call of this run")
 
-    def _change(self, event: ev.FileChanged) -> None:
+    def _check_change(self, event: ev.FileChanged) -> None:
         if safe_path(event.path) != event.path:
             raise ValueError(f"{event.path[:40]!r} is not a normalized path")
-        end, most = 0, self.files.get(event.path, "").count("\n") + 1
+        end, most = 0, self.lines.texts.get(event.path, "").count("\n") + 1
         for start, count, _ in event.patch or ():
             if not end <= start <= start + count <= most:
                 raise ValueError(f"its patch changes lines {start} to {start + count} of {most}")
             end = start + count
-        self._texts.change(event.path, event.patch)
-        if len(self.files.get(event.path, "")) > MAX_TEXT_BYTES:
-            raise ValueError(f"{event.path[:40]!r} is too large")
-
-    def conversation(self, wire: Iterable[Any]) -> tuple[Message, ...]:
-        """Decode messages. Those added by an event are stored as numbers."""
-        return tuple(map(self._message, wire))
-
-    def _message(self, item: Any) -> Message:
-        if type(item) is not int or not 0 <= item < len(self.messages):
-            return _with_origins(from_wire(Message, item))
-        if item in self._numbered:
-            self._texts.count(len(str(to_wire(self.messages[item]))))
-        self._numbered.add(item)
-        return self.messages[item]
-
-    def check_files(self, files: Files) -> None:
-        """Check that the events produce exactly these files."""
-        for event in self.events.of(ev.FileChanged):
-            if event.path not in files.paths:
-                raise WireError(f"change {event.path[:40]!r}, which is not one of its files", "events")
-        for path, text in self.files.items():
-            if files.get(path) != text:
-                raise WireError(f"make a different {path[:40]!r} than `files` has", "events")
-
-
-def _with_origins(message: Message) -> Message:
-    """The message with the origins of its texts, which files did not store when the lessons were recorded."""
-    later = (
-        replace(part, origin=_origin(part)) if isinstance(part, Text) else part for part in message.parts[1:]
-    )
-    return replace(message, parts=(*message.parts[:1], *later))  # the first is the prompt
-
-
-def _origin(part: Text) -> Origin | None:
-    opening = _OPENING.match(part.text)
-    return cast("Origin", opening[1]) if opening else part.origin
 
 
 class _RunReading:
     def __init__(self, header: Json) -> None:
         from_wire(_Header, header)
         self._header = header
-        self._texts = TextReader()
-        self._texts.add(header["prompt"])
+        self._first: Json = {}
         self._variants: list[_Variant] = []
-        self._runs: list[Run] = []
+        self._newest: dict[int, _Variant] = {}
+        """The newest variant with each number."""
+        self._repeated = 0
         self.result: Run | None = None
 
     def row(self, row: Any) -> None:
         if not isinstance(row, dict):
             raise ValueError("it is not a JSON object")
-        kind, self.result = row.get("type"), None
-        if kind not in (VARIANT, RUN):
-            self._event(row)
-        elif kind == VARIANT:
-            self._end(self._texts.convert(row))
-        else:
-            self.result = self._finish(self._texts.convert(row))
+        if self.result is not None:
+            raise ValueError("the run has already ended")
+        if row.get("type") == END:
+            self.result = self._finish(row)
+            return
+        variant = self._variant(row)
+        if row.get("type") != CONVERSATION:
+            if row.get("type") == ev.RunStarted.type:
+                row = {"settings": self._header["settings"], **row}
+            for event in _events({**row, "run_id": self._header["id"]}):
+                variant.add(event)
+        variant.lines.add(row)
+        if row["type"] == ev.FileChanged.type:
+            _check_version(variant.lines, row["path"], row["version"])
 
-    def _event(self, row: Json) -> None:
-        if row.get("type") in DELTAS:
-            from_wire(str, row.get("text"))
-        starts = row.get("type") == ev.RunStarted.type and len(self._variants) == len(self._runs)
-        row = self._texts.event(row)
-        if starts:
-            self._variants.append(_Variant(self._texts))
-            row.setdefault("settings", self._header["settings"])
-        if len(self._variants) == len(self._runs):
-            raise ValueError("an event is outside of a run")
-        variant = self._variants[-1]
-        variant.rows = [*variant.rows[:1], row]
-        for event in _events({**row, "run_id": self._header["id"]}):
-            variant.add(event)
-
-    def _end(self, row: Json) -> None:
-        if not self._variants:  # a run without events
-            self._variants.append(_Variant(self._texts))
-        variant = self._variants[-1]
-        if len(self._variants) == len(self._runs):
-            raise ValueError("there are more ends than variants")
-        if variant.events and not isinstance(variant.events[-1], ev.RunFinished):
-            raise ValueError("the run has no end")
-        self._texts.count(len(str(self._header)))  # which each variant repeats
-        variant.record = {**derived(self._header, variant.rows), **row}
-        self._runs.append(_run(variant, variant.record))
+    def _variant(self, row: Json) -> _Variant:
+        """The variant of a line. Its first event or its conversation begins another one."""
+        number = from_wire(int, row.get("variant", 0))
+        variant = self._newest.get(number)
+        if variant is None or (variant.has_ended and row.get("type") in (CONVERSATION, ev.RunStarted.type)):
+            self._repeated += len(str(self._header)) + len(str(self._first))
+            if self._repeated > MOST_REPEATED:
+                raise ValueError(f"its variants repeat more than {MOST_REPEATED:,} characters")
+            variant = self._newest[number] = _Variant(VariantLines(self._header, self._first))
+            self._variants.append(variant)
+        return variant
 
     def _finish(self, row: Json) -> Run:
-        if len(self._runs) == len(self._variants) == 1 and "chosen" not in row:
-            return self._runs[0]
+        if any(variant.events and not variant.has_ended for variant in self._variants):
+            raise ValueError("the run has no end")
+        if "variants" not in row:
+            (variant,) = self._variants
+            return _run(variant, row, row)
         chosen = from_wire(int, row.get("chosen"))
-        if not 0 <= chosen < len(self._runs) == len(self._variants):
+        if not 0 <= chosen < len(self._variants):
             raise ValueError(f"there is no variant {chosen}")
-        variant = self._variants[chosen]
-        return _run(variant, {**variant.record, **row}, tuple(self._runs))
+        ends = zip(self._variants, row["variants"], strict=True)
+        runs = tuple(_run(variant, end, end) for variant, end in ends)
+        end = row["variants"][chosen]
+        return _run(self._variants[chosen], end, {**end, **row}, runs)
 
 
-def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
+def _check_version(lines: VariantLines, path: str, version: int) -> None:
+    if len(lines.texts.get(path, "")) > MAX_TEXT_BYTES:
+        raise ValueError(f"{path[:40]!r} is too large")
+    if lines.size > MOST_VERSIONS:
+        raise ValueError(f"its file versions have more than {MOST_VERSIONS:,} characters")
+    if version != (expected := len(lines.versions[path])):
+        raise ValueError(f"version {expected} of {path[:40]!r} is expected here, not {version}")
+
+
+def _run(variant: _Variant, end: Json, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
+    if not variant.lines.assumed:
+        raise ValueError("its conversation is missing")
+    files = Files.of_versions(variant.lines.versions)
+    if variant.lines.digests != end.get("digests"):
+        raise ValueError("its events do not make the files that it had at the end")
+    if "files" in wire:
+        files = Files.from_wire(wire["files"])
+    edited = wire.get("edited")
     placeholders: Json = {
-        **dict.fromkeys(("events", "messages", "replaced", "variants"), ()),
-        **dict.fromkeys(("answer_type", "branched_from")),
+        **dict.fromkeys(("events", "variants"), ()),
+        **dict.fromkeys(("answer_type", "branched_from", "given_files")),
+        "files": {},
     }
     run: Run = replace(
-        from_wire(Run, {**wire, **placeholders}),
+        from_wire(Run, {**variant.lines.fields(), **wire, **placeholders}),
         events=variant.events.packed(),
-        messages=variant.conversation(wire["messages"]),
-        replaced=tuple(map(variant.conversation, wire.get("replaced", ()))),
+        files=files if edited is None else Files.from_wire(edited),
+        given_files=None if edited is None else files,
         variants=variants,
     )
     _check(run)
-    variant.check_files(run.original_files)
     return replace(run, annotations=sort_annotations(run, run.annotations)) if run.annotations else run
 
 

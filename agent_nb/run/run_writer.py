@@ -1,248 +1,60 @@
-"""Writes a run as lines of JSON, with secrets masked. docs/internals/run-file.md describes the file.
+"""Writes a run as lines of JSON, with secrets masked. docs/internals/run-file.md describes the file."""
 
-The first line is a header. Each variant has one line per event, with consecutive deltas joined, and a line with the
-remaining fields. The last line says which variant is chosen.
-
-Each long text is stored once and referenced where it occurs again. Texts are numbered in the order of the file: strings
-of 64 characters or more, consecutive deltas of one text, and the file versions that patches produce. The long strings
-inside a JSON text are numbered after it. A reference is one of:
-
-    {"$": 12}                    text 12
-    {"$": ["...", 12, "..."]}    text 12 between other characters
-    {"$json": ["...", 12, ...]}  the same, with text 12 as a JSON string
-"""
-
+import base64
 import json
-from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.secrets import mask, mask_pieces
 from agent_nb._base.text import change_texts, whole_text
-from agent_nb._base.wire import Json, brief_wire, default_of, parse_json, to_wire
+from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
 from agent_nb.core.event_list import delta_groups
-from agent_nb.core.messages import Message
+from agent_nb.files import Files
+from agent_nb.files import to_wire as versions_to_wire
 from agent_nb.files.diffs import apply_patch, compare
 from agent_nb.run.record import RunRecord
+from agent_nb.run.run_lines import CONVERSATION, END, FORMAT, VERSION, VariantLines
+from agent_nb.run.turn_requests import count_added
 
-DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
-LONG = 64
-MOST_EXPANDED = 200_000_000
-"""Maximum characters that a file's references may stand for: a few bytes could repeat a large text many times."""
-MOST_VERSIONS = 1_000_000_000
-"""Maximum characters of all file versions that are read: a patch of a few bytes makes another large version."""
-MOST_PATCHED = 64_000_000
-"""Characters of file versions that are numbered; a run keeps as many bytes of old versions."""
-_SEARCHED = 64
-"""Number of recent texts to search for inside another text: repetitions usually follow soon."""
-_MARKS = {"$", "$json", "$plain"}
-FORMAT, VERSION = "agent-nb.run", 1
-SUFFIX = ".run.jsonl"
-VARIANT, RUN = "variant", "run"
 _TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
-_LAST = ("messages", "replaced", "files", "given_files")
-"""Written last, because they refer to texts in the other fields."""
-_DEFAULTS = {
+_DEFAULTS: Json = {
     field.name: None if (default := default_of(field)) is MISSING else brief_wire(default)
     for field in fields(RunRecord)
-    if field.name not in ("events", "variants")
+    if field.name not in ("events", "variants", "files", "given_files")
 }
 """Defaults of the stored fields in wire form; None for required fields."""
 
 
-class _Texts(ABC):
-    """The numbered texts of a file, as far as it has been written or read."""
-
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._open: dict[Hashable, list[str]] = {}
-        self._patched = 0
-        self.files: dict[str, str] = {}
-        """The variant's text files after the events so far."""
-
-    def add(self, text: str) -> None:
-        for string in (text, *_strings_in(text)):
-            self._number(string)
-
-    def _number(self, text: str) -> None:
-        self._texts.append(text)
-
-    def event(self, row: Json) -> Json:
-        """Convert an event to or from its stored form."""
-        kind = row.get("type")
-        if kind == ev.RunStarted.type:
-            self.files = {}
-        if row.get("offset") == 0 or kind not in DELTAS | {ev.UsageUpdated.type}:
-            for pieces in self._open.values():
-                self.add("".join(pieces))
-            self._open = {}
-        if kind not in DELTAS:
-            return {name: self.convert(value) for name, value in row.items()}
-        self._open.setdefault((kind, row.get("call_id"), row.get("path")), []).append(row["text"])
-        return row
-
-    @abstractmethod
-    def convert(self, value: Any) -> Any:
-        """Convert a value of the file to or from its stored form."""
-
-    def change(self, path: str, patch: Sequence[ev.LinePatch] | None) -> None:
-        """Apply a patch and number the new version; None for a binary file."""
-        old_text = self.files.pop(path, "")
-        if patch is None:
-            return
-        self.files[path] = text = apply_patch(old_text, patch)
-        self._patched += len(text)
-        if self._patched <= MOST_PATCHED:
-            self._number(text)
-
-
-class TextReader(_Texts):
-    """Resolves references, given the file's values in order. Raises `ValueError` for an invalid one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._expanded = 0
-
-    def convert(self, value: Any) -> Any:
-        match value:
-            case str():
-                if len(value) >= LONG:
-                    self.add(value)
-                return value
-            case {"$": int(number)} if len(value) == 1:
-                return self._text(number)
-            case {"$": list(pieces)} if len(value) == 1:
-                return self._joined(pieces, str)
-            case {"$json": list(pieces)} if len(value) == 1:
-                return self._joined(pieces, _quoted)
-            case {"$plain": dict(plain)} if len(value) == 1:
-                return {key: self.convert(item) for key, item in plain.items()}
-            case dict():
-                return {key: self.convert(item) for key, item in value.items()}
-            case list():
-                return [self.convert(item) for item in value]
-            case _:
-                return value
-
-    def change(self, path: str, patch: Sequence[ev.LinePatch] | None) -> None:
-        super().change(path, patch)
-        if self._patched > MOST_VERSIONS:
-            raise ValueError(f"its file versions have more than {MOST_VERSIONS:,} characters")
-
-    def count(self, characters: int) -> None:
-        """Count what a reference stands for, whether or not it is copied: whatever uses the run will copy it."""
-        self._expanded += characters
-        if self._expanded > MOST_EXPANDED:
-            raise ValueError(f"its references expand to more than {MOST_EXPANDED:,} characters")
-
-    def _joined(self, pieces: list[Any], form: Callable[[str], str]) -> str:
-        return "".join(piece if isinstance(piece, str) else self._text(piece, form) for piece in pieces)
-
-    def _text(self, number: Any, form: Callable[[str], str] = str) -> str:
-        if isinstance(number, int) and 0 <= number < len(self._texts):
-            text = form(self._texts[number])
-            self.count(len(text))
-            return text
-        raise ValueError(f"{str(number)[:40]!r} refers to no text before it")
-
-
-class TextWriter(_Texts):
-    """Replaces texts by references, given the file's values in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._numbers: dict[str, int] = {}
-        self._recent: deque[str] = deque(maxlen=_SEARCHED)
-
-    def _number(self, text: str) -> None:
-        if len(text) >= LONG and text not in self._numbers:
-            self._numbers[text] = len(self._texts)
-            if " " in text:  # otherwise it is base64
-                self._recent.append(text)
-        super()._number(text)
-
-    def convert(self, value: Any) -> Any:
-        match value:
-            case str():
-                return self._shortest(value) if len(value) >= LONG else value
-            case dict():
-                converted = {key: self.convert(item) for key, item in value.items()}
-                return {"$plain": converted} if len(value) == 1 and value.keys() <= _MARKS else converted
-            case list() | tuple():
-                return [self.convert(item) for item in value]
-            case _:
-                return value
-
-    def _shortest(self, text: str) -> str | Json:
-        if text in self._numbers:
-            return {"$": self._numbers[text]}
-        strings = [string for string in _strings_in(text) if string in self._numbers]
-        if pieces := self._pieces(text, strings, _quoted):
-            return {"$json": pieces}
-        longest = max((recent for recent in self._recent if recent in text), key=len, default=None)
-        if longest is not None:
-            return {"$": self._pieces(text, [longest], str)}
-        self.add(text)
-        return text
-
-    def _pieces(self, text: str, earlier_texts: Iterable[str], form: Callable[[str], str]) -> list[str | int]:
-        """Split the text into numbers of earlier texts and characters between; empty if it contains none."""
-        pieces: list[str | int] = []
-        start = 0
-        for earlier in earlier_texts:
-            needle = form(earlier)
-            at = text.find(needle, start)
-            if at >= 0:
-                pieces += [text[start:at], self._numbers[earlier]]
-                start = at + len(needle)
-        return [*pieces, text[start:]] if pieces else []
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _strings_in(text: str) -> Iterator[str]:
-    """The long strings in a JSON object or list; none if the text is neither."""
-    values = [parse_json(text)] if text[:1] in ("{", "[") else []
-    while values:
-        value = values.pop()
-        if isinstance(value, str) and len(value) >= LONG:
-            yield value
-        elif isinstance(value, dict | list):
-            values += reversed([*value.values()] if isinstance(value, dict) else value)
-
-
 def run_file(run: RunRecord) -> bytes:
-    texts, header = TextWriter(), _header(run)
-    texts.add(header["prompt"])
+    header = _header(run)
+    first: Json = {}
+    lines, records, ends = [header], list[Json](), list[Json]()
     variants: Sequence[RunRecord] = run.variants or (run,)
-    lines, records = [header], []
     for variant in variants:
-        rows = [*_rows(variant, header["settings"])]
-        for row in rows:
-            lines.append(texts.event(row))
-            if row["type"] == ev.FileChanged.type:
-                texts.change(row["path"], row.get("patch"))
-        records.append(_fields(variant))
-        implied = {**_DEFAULTS, **derived(header, rows)}
-        lines.append({"type": VARIANT, **texts.convert(_without_implied(records[-1], implied))})
-    lines.append({"type": RUN})
+        known = VariantLines(header, first)
+        for row in _with_conversations(variant, known, _rows(variant, header["settings"])):
+            known.add(row)
+            lines.append(row)
+        records.append(_fields(variant, known))
+        ends.append({"digests": known.digests, **_without(records[-1], {**_DEFAULTS, **known.fields()})})
+    end: Json = {"type": END, "usage": brief_wire(run.usage), "cost": run.cost}
     if run.variants:
         chosen = next((i for i, variant in enumerate(variants) if variant.variant == run.variant), 0)
-        lines[-1] |= {"chosen": chosen, **texts.convert(_without_implied(_fields(run), records[chosen]))}
-    return "".join(f"{_dump(line)}\n" for line in lines).encode()
+        different = _without(_fields(run, None), records[chosen])
+        end |= {"chosen": chosen, "variants": ends, **different}
+    else:
+        end |= ends[0]
+    return "".join(f"{dump_line(line)}\n" for line in [*lines, end]).encode()
 
 
-def _without_implied(record: Json, implied: Json) -> Json:
-    return {name: value for name, value in record.items() if value != implied[name]}
+def _without(record: Json, known: Json) -> Json:
+    return {name: value for name, value in record.items() if value != known.get(name)}
 
 
-def _dump(line: Json) -> str:
+def dump_line(line: Json) -> str:
     text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
     # Some readers treat these as line breaks, though JSON does not.
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
@@ -255,50 +67,59 @@ def _header(run: RunRecord) -> Json:
     header |= {"settings": to_wire(run.settings), "prompt": run.prompt}
     request = {key: value for key, value in run.fingerprint.get("yours", {}).items() if key != "prompt"}
     fingerprint = {**run.fingerprint, "yours": request} if run.fingerprint else {}
-    masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, _masked)
+    masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, masked_text)
     return masked
 
 
-def derived(header: Json, rows: Sequence[Json]) -> Json:
-    """The fields of a variant that can be derived from the first line and its events."""
-    values = {name: header[name] for name in ("name", "key", "id", "prompt", "settings")}
-    if fingerprint := header["fingerprint"]:
-        yours = {"prompt": header["prompt"], **fingerprint["yours"]}
-        values["fingerprint"] = {**fingerprint, "yours": yours}
-    if rows:
-        start, end = rows[0], rows[-1]
-        values |= {"model": start["model"], "settings": start.get("settings", header["settings"])}
-        values |= {name: end.get(name) for name in ("reason", "usage", "cost", "seconds", "error")}
-    return values
-
-
-def _fields(run: RunRecord) -> Json:
-    """All fields except events and variants, in wire form."""
-    values = {field.name: getattr(run, field.name) for field in fields(run) if field.name in _DEFAULTS}
-    wires = {name: brief_wire(value) for name, value in values.items() if name not in _LAST}
-    event_messages = [event.message for event in run.events.of(ev.MessageAdded)]
-    wires["messages"] = _messages(run.messages, event_messages)
-    wires["replaced"] = [_messages(messages, event_messages) for messages in run.replaced]
-    wires["files"] = run.files.to_wire(_masked)
-    wires["given_files"] = None if run.given_files is None else run.given_files.to_wire(_masked)
-    masked: Json = change_texts(wires, _masked)
+def _fields(run: RunRecord, known: VariantLines | None) -> Json:
+    """All fields except events and variants, in wire form, with `files` only if they are not `known`."""
+    wires = {name: brief_wire(getattr(run, name)) for name in _DEFAULTS}
+    if known is not None and not known.give(run.original_files, masked_text):
+        wires["files"] = run.original_files.to_wire(masked_text)
+    wires["edited"] = None if run.given_files is None else run.files.to_wire(masked_text)
+    masked: Json = change_texts(wires, masked_text)
     return masked
 
 
-def _messages(messages: Iterable[Message], event_messages: Sequence[Message]) -> list[Json | int]:
-    return [
-        event_messages.index(message) if message in event_messages else brief_wire(message)
-        for message in messages
+def _with_conversations(run: RunRecord, known: VariantLines, rows: Iterable[Json]) -> Iterator[Json]:
+    """The rows, with the conversation before them and after each compaction."""
+    conversations = (*run.replaced, run.messages)
+    initial = [
+        messages[: len(messages) - count]
+        for messages, count in zip(conversations, count_added(run.events), strict=False)
     ]
+    questions = [*(max(0, len(messages) - 1) for messages in initial[:-1]), run.history]
+    starts = zip(initial, questions, strict=True)
+
+    def next_one() -> Iterator[Json]:
+        for messages, history in islice(starts, 1):
+            about = {"system": run.system, "tools": run.tools, "history": history, "messages": messages}
+            yield conversation_line(run.variant, about, known)
+
+    yield from next_one()
+    for row in rows:
+        yield row
+        if row["type"] == ev.ConversationCompacted.type and known.was_sent:
+            yield from next_one()
 
 
-def _masked(text: str) -> str:
+def conversation_line(variant: int, conversation: Json, known: VariantLines) -> Json:
+    """The conversation that a model gets next, without what is `known` of it."""
+    wire = change_texts(brief_wire(conversation), masked_text)
+    return {
+        "type": CONVERSATION,
+        **({"variant": variant} if variant else {}),
+        **_without(wire, known.assumed),
+    }
+
+
+def masked_text(text: str) -> str:
     return mask(whole_text(text))
 
 
 def _rows(run: RunRecord, settings: Json) -> Iterator[Json]:
     """The events in stored form, with consecutive deltas of one text joined."""
-    rows = _masked_events(run.events)
+    rows = _masked_events(run.events, run.original_files)
     for start, end in delta_groups(run.events):
         row = rows[start]
         if row["type"] == ev.RunStarted.type and row.get("settings", {}) == settings:
@@ -316,11 +137,11 @@ def _joined(rows: Sequence[Json]) -> Sequence[Json]:
     return [{**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}]
 
 
-def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
+def _masked_events(events: Iterable[ev.Event], files: Files) -> list[Json]:
     """Encode the events, masking each stream as one text: a secret may be split over several pieces."""
     rows: list[Json] = []
     streams: dict[tuple[Any, ...], list[Json]] = {}
-    files: dict[str, tuple[str, str]] = {}
+    texts: dict[str, tuple[str, str]] = {}
     turn = 0
     for event in events:
         row: Json = brief_wire(event)
@@ -334,10 +155,10 @@ def _masked_events(events: Iterable[ev.Event]) -> list[Json]:
             streams.setdefault(stream, []).append(row)
             continue
         if isinstance(event, ev.FileChanged):
-            row |= _masked_patch(event, files)
+            row |= {**_masked_patch(event, texts), **_contents(event, files)}
         elif row["type"] in _TURNS:
             turn += 1
-        rows[-1] = change_texts(row, _masked)
+        rows[-1] = change_texts(row, masked_text)
     for pieces in streams.values():
         _mask_stream(pieces)
     return rows
@@ -348,21 +169,33 @@ def _mask_stream(rows: Sequence[Json]) -> None:
     pieces = [row["text"] for row in rows]
     texts = mask_pieces([whole_text(piece) for piece in pieces])
     for row, text in zip(rows, texts, strict=True):
-        row |= {name: _masked(row[name]) for name in ("call_id", "path") if name in row}
+        row |= {name: masked_text(row[name]) for name in ("call_id", "path") if name in row}
         row["text"] = text
         if "offset" in row and texts != pieces:  # masking shifts the offsets
             row["offset"] = offset
         offset += len(text)
 
 
-def _masked_patch(event: ev.FileChanged, files: dict[str, tuple[str, str]]) -> Json:
-    """The patch between masked versions of a file. `files` maps paths to original and masked text."""
-    old_text, old_masked = files.pop(event.path, ("", ""))
+def _contents(event: ev.FileChanged, files: Files) -> Json:
+    """What the patch of an event does not give: binary content, and the versions from before the run."""
+    versions = files.versions(event.path)[: event.version] if event.path in files.paths else ()
+    before, content = versions[:-1], versions[-1] if versions else None
+    return {
+        **(
+            {"earlier": versions_to_wire(before, masked_text)} if before and event.action == "created" else {}
+        ),
+        **({"base64": base64.b64encode(content).decode()} if isinstance(content, bytes) else {}),
+    }
+
+
+def _masked_patch(event: ev.FileChanged, texts: dict[str, tuple[str, str]]) -> Json:
+    """The patch between masked versions of a file. `texts` maps paths to original and masked text."""
+    old_text, old_masked = texts.pop(event.path, ("", ""))
     if event.patch is None:
         return {}
     text = apply_patch(old_text, event.patch)
-    masked = _masked(text)
-    files[event.path] = text, masked
+    masked = masked_text(text)
+    texts[event.path] = text, masked
     if (text, old_text) == (masked, old_masked):
         return {}
     return {"patch": [list(change) for change in compare(old_masked, masked).patch]}

@@ -15,8 +15,9 @@ from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import SavedRunError
 from agent_nb.run import Run
+from agent_nb.run.run_lines import SUFFIX
 from agent_nb.run.run_reader import read_header
-from agent_nb.run.run_writer import SUFFIX, run_file
+from agent_nb.run.run_writer import run_file
 
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000

@@ -78,7 +78,7 @@ def _messages_sent(run: RunRecord, step: int) -> tuple[tuple[Message, ...], Conv
 def conversation_after(run: RunRecord, count: int) -> tuple[tuple[Message, ...], int, int]:
     """The conversation after `count` events, the index of the run's question, and the number of compactions."""
     conversations = (*run.replaced, run.messages)
-    counts, final_counts = _count_added(run.events[:count]), _count_added(run.events)
+    counts, final_counts = count_added(run.events[:count]), count_added(run.events)
     index = len(counts) - 1
     messages = conversations[index]
     initial = len(messages) - final_counts[index]
@@ -86,7 +86,7 @@ def conversation_after(run: RunRecord, count: int) -> tuple[tuple[Message, ...],
     return messages[: initial + counts[index]], question, index
 
 
-def _count_added(events: Sequence[Event]) -> list[int]:
+def count_added(events: Sequence[Event]) -> list[int]:
     """Count the messages added to each conversation; compaction starts a new one."""
     counts, has_finished = [0], False
     for event in events:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_nb import load
-from agent_nb.run.run_writer import SUFFIX
+from agent_nb.run.run_lines import SUFFIX
 from agent_nb.run.store import RunStore
 from tests.support.fault_table import TABLE
 from tests.support.kernels import start_kernel

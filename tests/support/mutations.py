@@ -24,7 +24,7 @@ ODD = [
     {"a": {}},
     3.5,
     _DEEP,
-    *("ask", "create_file", "call", "run_finished", {"$": 0}, {"$json": ["x", 3]}),
+    *("ask", "create_file", "call", "run_finished", "conversation", "end"),
 ]
 
 

@@ -23,8 +23,9 @@ from agent_nb.providers import full_name
 from agent_nb.providers.base import Piece, Provider, Request
 from agent_nb.run.compare import Checks, Comparison, Figures, comparison
 from agent_nb.run.run import Run, total_cost
+from agent_nb.run.run_lines import SUFFIX
 from agent_nb.run.run_reader import load
-from agent_nb.run.run_writer import SUFFIX, run_file
+from agent_nb.run.run_writer import run_file
 
 Prompts = Mapping[str, str] | Iterable[str | tuple[str, str]]
 """Texts, `(name, text)` pairs, or a dict of names and texts."""

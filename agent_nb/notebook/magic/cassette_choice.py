@@ -14,7 +14,7 @@ from agent_nb.notebook.cell_request import all_demo, default_mode, read_mode
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.session import Session
 from agent_nb.run import Run
-from agent_nb.run.run_writer import SUFFIX
+from agent_nb.run.run_lines import SUFFIX
 
 _FLAGS = {"record": "--record", "live": "--replay off"}
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, Image, Limits, ToolError, assert_same, kernel_tools, replay, tool
+from agent_nb import Agent, Image, Limits, ToolError, assert_same, kernel_tools, load, replay, tool
+from agent_nb._base.text import sha256
 from agent_nb.core.errors import CassetteError, ConfigError, ProviderError
 from agent_nb.core.events import ApprovalResolved, FileChanged, ToolFinished, ToolProgress
 from agent_nb.core.messages import Usage
@@ -25,7 +26,7 @@ from agent_nb.providers.scripted import (
 )
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from tests.support.cassettes import PROMPT, facts, play, record
-from tests.support.scripts import PAGE, of, write
+from tests.support.scripts import PAGE, of, run_script, write
 
 PIXEL = Image(
     base64.b64decode(
@@ -149,23 +150,28 @@ async def test_the_loop_does_not_write_the_file(tape):
     assert await busy
 
 
-async def test_each_text_stands_in_the_file_once(tape):
-    lines = "\n".join(f"<li>Loaf number {number} for {number} euros</li>" for number in range(400))
-    mended = {"path": "index.html", "old": "Loaf number 7 for 7 euros", "new": "A very long loaf indeed " * 9}
-    thought = "Many loaves. " * 40
-    await record(
-        tape,
-        [think(thought, fragment=20), write(content=lines, fragment=20)],
-        [call("edit_file", mended), call("read_file", {"path": "index.html"})],
-        [text("It is ready.")],
-        prompt="A page with many loaves of bread, each of them with its number and with its price",
+async def test_a_file_is_a_header_the_events_and_an_end(tape):
+    edit = call("edit_file", {"path": "index.html", "old": "<h1>", "new": "<h1 class=a>"})
+    run = await record(
+        tape, [think("Loaves. " * 40, fragment=20), write(fragment=20)], [edit], [text("It is ready.")]
     )
-    written = tape.read_text()
-    assert len(written) < 1.6 * (len(lines) + len(thought) + 300) + 11_000
-    for once in ("Loaf number 300 for 300 euros", thought[:300], mended["new"], "A page with many loaves"):
-        assert written.count(once) == 1, once
-    head = json.loads(written.splitlines()[0])
-    assert [*head][:7] == ["format", "version", "model", "reason", "name", "key", "id"]
+    header, conversation, *events, end = map(json.loads, tape.read_text().splitlines())
+    assert [*header][:7] == ["format", "version", "model", "reason", "name", "key", "id"]
+    assert [part["text"] for part in conversation["messages"][0]["parts"]] == [PROMPT]
+    assert {row["seq"] for row in events} <= {event.seq for event in run.events}
+    assert sum(row["type"] == "thinking_delta" for row in events) == 1, "the pieces of a text are joined"
+    assert "messages" not in end
+    assert end["digests"] == {path: sha256(content) for path, content in run.files.items()}
+
+
+async def test_binary_files_and_versions_from_before_are_in_the_events(tape, tmp_path):
+    base = await run_script([write()], [text("ok")])
+    edited = base.with_files({"index.html": "<p>mine</p>", "a.bin": b"\xff\x00"})
+    run = await record(tape, [write(content="<p>new</p>")], [text("ok")], material={"base": edited})
+    again = load(tape)
+    assert again == run
+    assert again.files.versions("index.html") == run.files.versions("index.html")
+    assert "files" not in json.loads(tape.read_text().splitlines()[-1])
 
 
 async def test_one_provider_plays_many_runs_at_once(tape):

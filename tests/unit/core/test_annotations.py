@@ -127,7 +127,7 @@ def test_notes_are_saved_with_the_run(run: Run, tmp_path):
 
 def test_a_saved_question_without_choices_is_a_note(run: Run, tmp_path):
     path = run.annotate("end", "x").save(tmp_path / "hero.run.jsonl")
-    change_row(path, "variant", annotations=[{"at": "end", "ask": "Why?", "answer": "Because"}])
+    change_row(path, "end", annotations=[{"at": "end", "ask": "Why?", "answer": "Because"}])
     older = load(path)
     assert [(note.ask, note.choices) for note in older.annotations] == [("Why?", ())]
     assert all("Why?" in document for document in (older.to_html(), replay_html(older)))
@@ -136,6 +136,6 @@ def test_a_saved_question_without_choices_is_a_note(run: Run, tmp_path):
 @pytest.mark.parametrize("change", [{"at": "turn 9"}, {"text": 5}, {"choices": 5}, {"variant": 3}])
 def test_a_saved_note_that_makes_no_sense_is_refused(run: Run, tmp_path, change):
     path = run.annotate("end", "x").save(tmp_path / "hero.run.jsonl")
-    change_row(path, "variant", annotations=[{"at": "end", "text": "x", **change}])
+    change_row(path, "end", annotations=[{"at": "end", "text": "x", **change}])
     with pytest.raises(SavedRunError, match="is damaged"):
         load(path)

@@ -124,13 +124,3 @@ async def test_variants_of_other_prices_and_names_load_as_they_were(tmp_path):
         (run, run.pick(2), replace(run, usage=Usage(input=7), cost=2.5, name="hero"))
     ):
         assert load(one.save(tmp_path / f"{number}.run.jsonl")) == one
-
-
-async def test_long_texts_in_the_settings_do_not_shift_the_references(tmp_path):
-    names = ("create_file", "edit_file", "read_file", "list_files", "delete_file")
-    agent = Agent(
-        ScriptedProvider([[text("What is said twice in a file: " * 9)]]), approve=dict.fromkeys(names, "ask")
-    )
-    run = await agent.run("Say something")
-    assert len(run.settings["approve"]) > 64
-    assert load(run.save(tmp_path / "run.jsonl")) == run

@@ -102,7 +102,7 @@ async def test_damaged_files_are_asked_again(tmp_path, damage):
         case "newer":
             change_row(path, "header", version=99)
         case "masked":
-            change_row(path, "variant", files={"a.png": [{"base64": "iVBO•••"}]})
+            change_row(path, "end", files={"a.png": [{"base64": "iVBO•••"}]})
         case "version":
             change_row(path, "header", version="1")
     runs = await scripted("New.").map(["A page"], save=tmp_path)
