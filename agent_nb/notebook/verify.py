@@ -175,7 +175,7 @@ def _execute(codes: Iterable[str], folder: Path, seconds: float) -> Iterator[tup
     arguments = f"home={os.getcwd()!r}, package={package!r}, namespace=globals(), show=display"
     first, last = (f"exec({code!r}, dict({arguments}))" for code in (_PREPARE, _COMPARE))
     manager = AsyncKernelManager()
-    manager.kernel_spec.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]  # type: ignore[union-attr]
+    manager.kernel_spec.argv = [sys.executable, "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"]  # type: ignore[union-attr]
     client = NotebookClient(
         new_notebook(cells=[new_code_cell(code) for code in (first, *codes, last)]),
         km=manager,

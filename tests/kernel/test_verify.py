@@ -89,6 +89,17 @@ def test_an_input_that_cannot_be_pickled_is_listed_and_what_comes_before_it_is_c
     assert (rows["before"], rows["after"]) == ("equal", "not verified: a cell failed")
 
 
+def test_the_fresh_kernel_starts_no_program_of_the_folder(kernel, server):
+    """Files that the code names are copied to where it runs."""
+    kernel.run(
+        "open('ipykernel_launcher.py', 'w').write(\"open('/'.join([os.environ['HOME'], 'ran']), 'w')\")"
+    )
+    kernel.run("os.environ['HOME'] = os.getcwd()")
+    ran(kernel, server, "size = len(open('ipykernel_launcher.py').read())")
+    assert verified(kernel) == {"size": "equal"}
+    assert kernel.value("os.path.exists('ran')") == "False"
+
+
 CHILDREN = "[p for p in os.popen('ps --ppid %d -o args=' % os.getpid()) if 'ipykernel_launcher' in p]"
 WAITS = (
     "import time\nif 'mark' in os.environ:\n    open(os.environ['mark'], 'w').close()\n    time.sleep(1000)"

@@ -19,6 +19,15 @@ MODULE = [sys.executable, "-m", "agent_nb"]
 NEEDS_DATA = str(CASSETTES / "explore.run.jsonl")
 
 
+@pytest.mark.parametrize("words", [["show", PAGE], ["models"], ["replay", PAGE, "--pace", "0"]])
+def test_modules_of_the_current_folder_are_not_imported(tmp_path: Path, words: list[str]) -> None:
+    for name in ("argparse", "asyncio", "json", "decimal", "traitlets", "yaml", "agent_nb_plugin"):
+        (tmp_path / f"{name}.py").write_text(f"open('{name}.ran', 'w').close()\nraise SystemExit(7)\n")
+    ended = subprocess.run([*MODULE, *words], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert not [*tmp_path.glob("*.ran")]
+
+
 def test_show_replay_and_models_print_text(capsys: pytest.CaptureFixture[str]) -> None:
     for words, expected in (
         (["show", PAGE], "create index.html"),
