@@ -7,13 +7,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from agent_nb._base.late import SECRET_SOURCES
 from agent_nb._base.text import change_texts, showable_text
 
-# A key may follow an escaped newline, as in quoted JSON: `\n` ends in a letter, so \b does not match there.
-_BEGINS = r"(?:\b|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
-_LONE = r"(?:(?<![A-Za-z0-9_\-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4}))"
+# A key may follow an escaped character, as in quoted JSON or a URL: `\n` ends in a letter, so \b does not match there.
+_ESCAPED = r"(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=\\x[0-9a-fA-F]{2})|(?<=%[0-9a-fA-F]{2})"
+_BEGINS = rf"(?:\b|{_ESCAPED})"
+_LONE = rf"(?:(?<![A-Za-z0-9_\-])|{_ESCAPED})"
 SHAPES = {
     # Style sheets contain names such as `sk-toggleable__content`: other vendors' keys have a long run with digits.
     "sk-": re.compile(
@@ -98,6 +100,9 @@ _SECRET_NAME = re.compile(
     rf"(?:^|_)(?:(?:{_KEYS})_?keys?|secrets?|token|passwords?|passwd|pwd|pw|passphrase|credentials?|authorization)$",
     re.IGNORECASE,
 )
+_CREDENTIAL = re.compile(r"auth|key|token|secret|password|cookie|signature|^sig$|^code$", re.IGNORECASE)
+_NO_CREDENTIAL = re.compile(r"idempotency", re.IGNORECASE)
+"""Names of headers and query fields; of the second there is a new one for each request."""
 _HINTS = ("key", "secret", "token", "pass", "pw", "credential", "authorization")
 """Every secret name contains one of these; a fast check for tables with millions of labels."""
 _CHUNK = 1_000
@@ -145,6 +150,17 @@ def register(secret: str) -> None:
             registered.add(text)
             PIECES.update(text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
             _cores.add(max(_CORE.findall(text), key=len, default=""))
+
+
+def register_credentials(fields: Iterable[tuple[str, str]]) -> None:
+    """Mask the credentials among headers or query fields, with and without a scheme such as `Bearer`."""
+    for name, value in fields:
+        # A signature of AWS belongs to one request.
+        is_new = value not in registered and not value.startswith("AWS4-")
+        if is_new and _CREDENTIAL.search(name) and not _NO_CREDENTIAL.search(name):
+            for secret in (value, value.partition(" ")[2]):
+                register(secret)
+                register(unquote(secret))
 
 
 def forms_of(secret: str) -> set[str]:

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_nb._base.constants import IN_BROWSER
+from agent_nb._base.secrets import register_credentials
 from agent_nb._base.threads import off_loop
 
 if TYPE_CHECKING:
@@ -93,6 +94,11 @@ async def _limit_silence(request: "httpx2.Request") -> None:
         request.extensions.setdefault("timeout", {})["read"] = watch.silence
 
 
+async def _mask_credentials(request: "httpx2.Request") -> None:
+    """Mask what the SDK or the cloud's library has added to the request, such as a token that it has fetched."""
+    register_credentials([*request.headers.items(), *request.url.params.multi_items()])
+
+
 async def _collect(response: "httpx2.Response") -> None:
     if watch := _watch.get():
         if watch.strict and "content-encoding" not in response.headers:
@@ -130,7 +136,7 @@ def make_client() -> "httpx2.AsyncClient":
     return httpx2.AsyncClient(
         **_transport(),
         timeout=httpx2.Timeout(HEADER_SECONDS, connect=15.0),
-        event_hooks={"request": [_limit_silence], "response": [_collect, _keep_alive]},
+        event_hooks={"request": [_limit_silence, _mask_credentials], "response": [_collect, _keep_alive]},
     )
 
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from agent_nb._base.constants import EFFORTS, IN_BROWSER
-from agent_nb._base.secrets import register
+from agent_nb._base.secrets import register, register_credentials
 from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError
 from agent_nb.providers.models import Family
 from agent_nb.providers.vendors import VENDORS, YOUR_SERVER, Vendor
@@ -21,8 +21,6 @@ IN_MEMORY = "memory"
 
 _colab_keys: dict[str, str] = {}
 _entered_keys: dict[str, str] = {}
-_SECRET_HEADER = re.compile(r"auth|key|token|secret|password|cookie", re.IGNORECASE)
-"""Names of headers whose values are masked."""
 
 
 def remember_key(variable: str, key: str) -> None:
@@ -103,9 +101,8 @@ class Settings:
         user, colon, password = user_info.partition(":")
         # A password that is an ordinary word is masked only with its `@`, that is, in URLs.
         secrets = [self.api_key, password if colon else user, f":{password}@" if colon else f"//{user}@"]
-        for name, value in self.headers.items():
-            if _SECRET_HEADER.search(name):
-                secrets += [str(value), str(value).partition(" ")[2]]
+        register_credentials((name, str(value)) for name, value in self.headers.items())
+        register_credentials(parse_qsl(urlsplit(self.base_url or "").query))
         secrets += [os.environ.get(name, "") for name in self.vendor.secret_variables]
         for secret in secrets:
             register(secret)
@@ -144,7 +141,7 @@ class Settings:
     @property
     def server(self) -> str:
         url = self.base_url or self.vendor.base_url
-        return _without_user_info(url) if url else f"{self.vendor.title}'s address"
+        return _address(url) if url else f"{self.vendor.title}'s address"
 
 
 def _unpickled(values: dict[str, Any]) -> Settings:
@@ -161,9 +158,10 @@ def _unpickled(values: dict[str, Any]) -> Settings:
     return Settings(**{**values, "vendor": vendor})
 
 
-def _without_user_info(address: str) -> str:
-    host = address.find("://") + 3 if "://" in address else 0
-    return address[:host] + address[host:].rpartition("@")[2]
+def _address(url: str) -> str:
+    """The address without the user, the password and the query, which may hold a key."""
+    start = url.find("://") + 3 if "://" in url else 0
+    return url[:start] + re.split(r"[?#]", url[start:].rpartition("@")[2])[0]
 
 
 def check_effort(effort: str | None) -> str | None:
@@ -174,9 +172,7 @@ def check_effort(effort: str | None) -> str | None:
 
 def check_base_url(base_url: str | None) -> str | None:
     if base_url and not base_url.startswith(("http://", "https://")):
-        raise ConfigError(
-            f"The base_url {_without_user_info(base_url)!r} must begin with http:// or https://."
-        )
+        raise ConfigError(f"The base_url {_address(base_url)!r} must begin with http:// or https://.")
     return base_url.rstrip("/") if base_url else None
 
 

@@ -150,6 +150,14 @@ def test_a_key_is_masked_in_json_within_text(before: str):
         assert json.loads(mask(written)) == {"content": f"Mine{before}{MASK}"}
 
 
+@pytest.mark.parametrize("before", ["%20", "%3D", "\\x20", "\\x3d"])
+@pytest.mark.parametrize(
+    "key", [KEY, "AIza" + "Sy1" * 12, "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"]
+)
+def test_a_key_is_masked_after_an_escaped_character(before: str, key: str):
+    assert mask(f"mine{before}{key}") == f"mine{before}{MASK}"
+
+
 def test_a_known_value_is_masked_as_written_elsewhere():
     secret = 'p&ss"word<\\1>'
     register(secret)

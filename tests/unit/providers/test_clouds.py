@@ -2,6 +2,7 @@
 
 import json
 import re
+from urllib.parse import quote
 
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -189,3 +190,40 @@ async def test_bedrock_takes_a_key_or_signs_the_request(server: WireServer, monk
     else:
         assert authorization == f"Bearer {KEY}"
     assert "never-used" not in str(request.headers)
+
+
+async def error_of(provider, server: WireServer, answer: str) -> str:
+    """The error of a run whose server refuses the request with this text."""
+    server.plan(problem(403, answer))
+    run = await Agent(provider).run("Hello?")
+    assert run.reason == "failed"
+    return run.error
+
+
+async def test_a_token_that_the_library_fetched_is_masked(server: WireServer, tokens, home, monkeypatch):
+    fresh = "ya29-fetched-for-this-test-5c1e"
+    server.facts["/token"]["access_token"] = fresh
+    (home / "account.json").write_text(service_account(tokens))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(home / "account.json"))
+    provider = model("vertex:", base_url=server.base_url("generate_content"), **CLIENT_OPTIONS["vertex"])
+    error = await error_of(provider, server, f"The token {fresh} may not do this.")
+    assert "The token ••• may not" in error
+
+
+@pytest.mark.usefixtures("home")
+async def test_a_session_token_of_aws_is_masked(server: WireServer, monkeypatch):
+    pytest.importorskip("boto3")
+    session = "FwoGZXIvYXdzE-session-of-this-test"
+    pair = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "s3cret-of-the-account-77"}
+    set_all(monkeypatch, {**pair, "AWS_SESSION_TOKEN": session})
+    address = server.base_url("anthropic_messages").removesuffix("/v1") + "/anthropic"
+    provider = model("bedrock:", base_url=address, **CLIENT_OPTIONS["bedrock"])
+    error = await error_of(provider, server, f"{session} has expired, and so has {quote(session + '/')}")
+    assert session not in error
+    assert error.count("•••") == 2
+
+
+def test_a_key_in_the_query_of_the_address_is_masked_and_not_recorded():
+    provider = model("chat:m", base_url="https://gateway.example/v1?key=q9-of-the-gateway-7f31", api_key=KEY)
+    assert provider.settings.server == "https://gateway.example/v1"
+    assert mask("The key q9-of-the-gateway-7f31 is unknown.") == "The key ••• is unknown."
