@@ -97,6 +97,11 @@ export function startText(run: RunEntry, asking: PlacedAsk): CellSource | null {
 	return cellSource("start", firstLine(run, asking));
 }
 
+/** The cell in which the model goes on with what it was writing, under a new name: the run is kept. */
+export function resumeText(run: RunEntry, variant: number): CellSource | null {
+	return cellSource("resume", firstLine(run, { ask: newAsk(), moment: null, variant }));
+}
+
 function firstLine(run: RunEntry, asking: PlacedAsk) {
 	const { name = "", magic = "" } = run.state?.meta ?? {};
 	const options = repeatsOf(run, asking.ask);

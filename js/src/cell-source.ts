@@ -45,7 +45,7 @@ export const TEMPLATES = {
 	load: "%load_ext agent_nb{rename}\n%{magic} load {name}",
 	marimo: '{next}, {next}_view = await agent_nb.marimo.agent({literal}, name="{next}", base={value})',
 	next: "%%{magic} {next}{model} --from {base}{options}{images}\n{prompt}",
-	resume: "%%{magic} {name} -c{options}\nContinue where you stopped.",
+	resume: "%%{magic} {next}{model} --from {base}{options}\nContinue where you stopped.",
 	setup: "%load_ext agent_nb{rename}",
 	shown: "{shown}",
 	start: "%%{magic} {next}{model} --from {base}{options}\n",

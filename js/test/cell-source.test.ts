@@ -117,7 +117,7 @@ test("has only values that are what they should be", () => {
 		'%load_ext agent_nb\n%config AgentMagics.magic_name = "robot"\n%agent load größe_2',
 		'hero_2, hero_2_view = await agent_nb.marimo.agent("`main > h1` in about.html: larger\\nBluer", name="hero_2", base=hero.pick(2).at(3))',
 		`${LINE} -i images/größe_2-1.png -i images/hero-12.jpg\n{{hero.2.element("main > h1", "about.html")}}: larger\nBluer`,
-		`%%agent größe_2 -c${OPTIONS}\nContinue where you stopped.`,
+		`${LINE}\nContinue where you stopped.`,
 		'%load_ext agent_nb\n%config AgentMagics.magic_name = "robot"',
 		"%%agent hero\nA page",
 		`${LINE}\n`,

@@ -102,7 +102,7 @@ def test_a_run_that_ended_early_says_what_was_kept_and_has_one_cell_to_go_on(sta
         assert "Kept: index.html v1. Unfinished, not kept: index.html." in card.inner_text()
         assert stage.widget.get_by_role("button", name="Continue").is_visible()
         assert card.locator(".anb-cell:visible code").all_text_contents() == [
-            "%%agent hero -c -t kernel\nContinue where you stopped."
+            "%%agent hero_2 --from hero -t kernel\nContinue where you stopped."
         ]
 
 

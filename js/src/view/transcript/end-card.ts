@@ -1,6 +1,6 @@
 // The last card of a run that was stopped, reached a limit or failed: the kept files, and the cell that continues it.
 
-import { newAsk, repeatsOf } from "../../ask.ts";
+import { resumeText } from "../../ask.ts";
 import { type CellSource, cellSource } from "../../cell-source.ts";
 import { canInsert, sourceOf } from "../../cells.ts";
 import { h, icon, setAttribute, setChildren, setText, withCode } from "../../dom.ts";
@@ -115,9 +115,7 @@ function listed(names: readonly string[]): string {
 /** The cell that continues the run; null if it would continue another variant, or if the kernel has no such run. */
 function continuingCell({ run, choices }: Context, state: VariantState): CellSource | null {
 	const { meta, ready, lost = "", variants } = run.state ?? {};
-	const { name = "", magic } = meta ?? {};
 	const bound = variants?.size === 1 || ready?.variant === choices.variant;
 	const can = endedEarly(state) && !lost && !choices.replay && run.digest !== null && bound;
-	if (!can || !magic) return null;
-	return cellSource("resume", { magic, name, options: repeatsOf(run, newAsk()) });
+	return can && meta?.magic ? resumeText(run, choices.variant) : null;
 }
