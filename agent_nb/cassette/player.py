@@ -18,7 +18,7 @@ from agent_nb.cassette.matching import changed_names, differences, normalized
 from agent_nb.core.errors import CassetteError, SavedRunError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Attachment, Message, ToolResult, Usage
-from agent_nb.engine.ending import NOT_RUN
+from agent_nb.engine.ending import NOT_RUN, cut_summary
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import VariantGroup
@@ -192,7 +192,7 @@ class ReplayHandle(RunHandle):
 
         workspace = Workspace(self.files, lambda change: self._emit(ev.FileChanged, **vars(change)))
         keep_unfinished(self.events, messages, add, workspace, self.prepared.toolbox)
-        if results := self._close_calls(messages[-1], count):
+        if results := self._close_calls(messages[-1], count, workspace.files):
             add(Message(role="tool", parts=results))
         updates = [*self.events.of(ev.UsageUpdated)]
         end: Json = {
@@ -213,7 +213,7 @@ class ReplayHandle(RunHandle):
             replaced=run.replaced[:replaced],
         )
 
-    def _close_calls(self, last: Message, count: int) -> tuple[ToolResult, ...]:
+    def _close_calls(self, last: Message, count: int, files: Files) -> tuple[ToolResult, ...]:
         """End open calls; return the results for the calls of the last message."""
         begins = ev.TurnStarted | ev.TurnRetrying
         latest = takewhile(lambda event: not isinstance(event, begins), reversed(self.events))
@@ -226,7 +226,8 @@ class ReplayHandle(RunHandle):
         started = [event.call_id for event in turn.of(ev.ToolStarted)]
         for call_id in started:
             if call_id not in codes:
-                self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=NOT_RUN, code="STOPPED")
+                summary = cut_summary(call_id, self.events, files)
+                self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=summary, code="STOPPED")
         later = EventList(self._recorded.events[count:]).of(ev.MessageAdded)
         parts = next((event.message.parts for event in later), ())
         calls = [call_id for call_id in started if codes.get(call_id) != "NOT_A_CALL"]

@@ -334,6 +334,8 @@ class Change:
     removed: int = 0
     patch: tuple[LinePatch, ...] | None = None
     """Turns the previous version (or an empty file) into this one, applied last to first; None for binary files."""
+    unfinished: bool = False
+    """Whether a run ended while the model was writing this version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,9 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolErrorCode
 
 Role = Literal["system", "user", "assistant", "tool"]
-Origin = Literal["images", "elements", "summary", "branch"]
-"""Why a run adds a text to a user message: instructions for its images, elements of the page, earlier requests, and
-variables that its branch lacks."""
+Origin = Literal["images", "elements", "summary", "branch", "unfinished"]
+"""Why a run adds a text to a user message: instructions for its images, elements of the page, earlier requests,
+variables that its branch lacks, and files that the base run was still writing when it ended."""
 
 
 def snake_case(name: str) -> str:

@@ -69,6 +69,8 @@ class DataGate:
         """Names of the inputs, and words and quoted strings in the model's own calls."""
         self._texts = {run_input.sent_prompt, *map(prompt_text, _ADDED_TEXTS)}
         """The user's texts, those that a run adds, and results that may be sent."""
+        question = [part for part in run_input.question.parts if isinstance(part, Text)]
+        self._texts.update(part.text for part in question if part.origin == "unfinished")  # the model's own
         self._images: list[Image] = []
         self._withheld: dict[str, ToolResult] = {}
         self._to_show: list[str] = []

@@ -13,7 +13,7 @@ from agent_nb._base.text import fenced, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type, wrong_type
-from agent_nb.core.events import Event, MessageAdded, TextDelta, TurnFinished, TurnRetrying, TurnStarted
+from agent_nb.core.events import Event, TurnFinished
 from agent_nb.core.messages import (
     Attachment,
     Document,
@@ -34,9 +34,17 @@ from agent_nb.files.diffs import unified_diff
 from agent_nb.images.convert import to_image
 from agent_nb.images.pdf import to_attachment
 from agent_nb.pages.element_look import Element
-from agent_nb.prompts import code_request, document_names, image_numbers, image_text, shortened_file_note
+from agent_nb.prompts import (
+    code_request,
+    document_names,
+    image_numbers,
+    image_text,
+    shortened_file_note,
+    unfinished_note,
+)
 from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
+from agent_nb.run.record import unfinished_text
 from agent_nb.tools import Toolbox, ToolContext
 from agent_nb.tools.base import LoadedData
 
@@ -45,6 +53,8 @@ FULL_LENGTH = 50_000
 """User files up to this many characters are shown to the model in full."""
 START_LENGTH = 4_000
 """Characters shown of a longer file, if the model can read the rest."""
+END_LENGTH = 2_000
+"""Characters shown of the end of a file that the model had not finished."""
 _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 _JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
@@ -178,21 +188,24 @@ def keep_unfinished(
     if text := unfinished_text(events):
         add(assistant(text))
     answer = messages[-1].text if messages[-1].role == "assistant" else ""
-    for path, text in unsaved_files(events, files.files, answer, toolbox).items():
+    stops = [event.stop for event in events if isinstance(event, TurnFinished)]
+    is_cut = bool(text) or stops[-1:] == ["max_tokens"]
+    cut_paths = {*unfinished_files(events, files.files)}
+    for path, content in unsaved_files(events, files.files, answer, toolbox).items():
+        is_open = is_cut and answer.rstrip().endswith(content) and not content.lower().endswith("</html>")
+        write = files.write_unfinished if is_open or path in cut_paths else files.write
         with suppress(FileError):
-            files.write(path, text)
+            write(path, content)
 
 
-def unfinished_text(events: Sequence[Event]) -> str:
-    """The model's text in an interrupted turn; empty if its message is complete or was retried."""
-    texts = []
-    for event in reversed(events):
-        if isinstance(event, TextDelta):
-            texts.append(event.text)
-        elif isinstance(event, MessageAdded | TurnStarted | TurnRetrying):
-            break
-    text = "".join(reversed(texts))
-    return text if text.strip() else ""  # vendors refuse blank texts
+def describe_unfinished(base: Run) -> str:
+    """Text for the model with the ends of the files that it was writing when the run ended; usually empty."""
+    notes = []  # no vendor takes an unfinished call back
+    for path, text in unfinished_files(base.events, base.files).items():
+        kept = any(text in base.files.versions(each) for each in base.files.paths)
+        end = fenced(text[-END_LENGTH:], path.rsplit(".", 1)[-1])
+        notes.append(f"{unfinished_note(path, len(text), kept=kept)}\n{end}\n(cut here)")
+    return "\n\n".join(notes)
 
 
 def is_long(content: Content) -> bool:
@@ -347,6 +360,8 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
     earlier_images = images_in(history)
     notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
     texts = [Text(f"\n\n{note}") for note in notes]
+    if base is not None and (cut := describe_unfinished(base)):
+        texts.append(Text(f"\n\n{cut}", "unfinished"))
     if own_images and system is None:
         texts.append(Text(f"\n\n{image_text(page=_has_page(start, conversation))}", "images"))
     if own_images and earlier_images:

@@ -23,7 +23,7 @@ from agent_nb.engine.code_first import CodeFirst
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
-from agent_nb.engine.ending import NOT_RUN, EndRun
+from agent_nb.engine.ending import EndRun, cut_summary
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
@@ -408,7 +408,8 @@ class Turns:
         finished = {event.call_id: event for event in self._journal.events.of(ev.ToolFinished)}
         for event_id in self._open_calls:
             if event_id not in finished:
-                cut = {"call_id": event_id, "ok": False, "summary": NOT_RUN, "code": "STOPPED"}
+                summary = cut_summary(event_id, self._journal.events, self._runner.context.files.files)
+                cut = {"call_id": event_id, "ok": False, "summary": summary, "code": "STOPPED"}
                 finished[event_id] = self._emit(ev.ToolFinished, **cut)
         if calls := self.messages[-1].tool_calls:
             pairs = zip(self._open_calls, calls, strict=True)

@@ -196,13 +196,15 @@ class Files(Mapping[str, Content]):
     Equality compares the current content, not the versions.
     """
 
-    __slots__ = ("_sizes", "_versions")
+    __slots__ = ("_sizes", "_unfinished", "_versions")
 
     def __init__(self, contents: Mapping[str, Content] | None = None) -> None:
         self._versions: dict[str, tuple[Content | None, ...]] = {}
         self._sizes: dict[str, int] = {}
+        self._unfinished: frozenset[str] = frozenset()
         if isinstance(contents, Files):
             self._versions, self._sizes = contents._versions, contents._sizes
+            self._unfinished = contents._unfinished
             return
         for path, content in (contents or {}).items():
             self._append(safe_path(path), content)
@@ -224,6 +226,15 @@ class Files(Mapping[str, Content]):
     def entry(self) -> str | None:
         """The path of the page: `index.html`, or else the first HTML file, or None."""
         return entry_of(self)
+
+    @property
+    def unfinished(self) -> Collection[str]:
+        """The paths of files whose latest version a run left unfinished."""
+        return self._unfinished
+
+    def size_text(self, path: str) -> str:
+        """The size for people, with the state: `1.2 kB, unfinished`."""
+        return human_size(self._sizes[path]) + (", unfinished" if path in self._unfinished else "")
 
     @property
     def paths(self) -> Collection[str]:
@@ -254,10 +265,13 @@ class Files(Mapping[str, Content]):
             return "" if before == after else f"Binary files a/{path} and b/{path} differ\n"
         return unified_diff(before or "", after or "", path)
 
-    def write(self, path: str, content: Content) -> "Files":
+    def write(self, path: str, content: Content, *, unfinished: bool = False) -> "Files":
         """Return a copy with a new version of the file, or this value if the content is unchanged."""
         files = self._copy()
-        return files if files._append(safe_path(path), content) else self
+        if not files._append(path := safe_path(path), content):
+            return self
+        files._unfinished |= {path} if unfinished else set()
+        return files
 
     def delete(self, path: str) -> "Files":
         """Return a copy without the file; its versions are kept."""
@@ -267,6 +281,7 @@ class Files(Mapping[str, Content]):
         files = self._copy()
         files._versions[path] += (None,)
         del files._sizes[path]
+        files._unfinished -= {path}
         return files
 
     def back_to(self, versions: Mapping[str, int]) -> "Files":
@@ -276,6 +291,8 @@ class Files(Mapping[str, Content]):
             files._versions[path] = self._versions[path][:number]
             if (latest := files._versions[path][-1]) is not None:
                 files._sizes[path] = byte_size(latest)
+        current = {path for path, number in versions.items() if number == self.version(path)}
+        files._unfinished = self._unfinished & current
         return files
 
     def save(self, directory: str | os.PathLike[str], *, overwrite: bool = False) -> list[Path]:
@@ -299,28 +316,35 @@ class Files(Mapping[str, Content]):
         """Return all versions as JSON: `{"text": ...}`, `{"base64": ...}`, or null where the file was deleted."""
         deleted = [path for path in self._versions if path not in self._sizes]
         # Deleted files first, so that `from_wire` keeps the order of the others.
-        return {path: to_wire(self.versions(path), shown) for path in (*deleted, *self._sizes)}
+        wire: Json = {path: to_wire(self.versions(path), shown) for path in (*deleted, *self._sizes)}
+        for path in self._unfinished:
+            wire[path][-1]["unfinished"] = True
+        return wire
 
     @classmethod
     def from_wire(cls, data: Json) -> "Files":
         """Reverse `to_wire`. Paths and limits are checked as in `write`, because the data may be untrusted."""
         try:
-            return cls.of_versions({path: from_wire(wires) for path, wires in data.items()})
+            marked = {path for path, wires in data.items() if (wires[-1] or {}).get("unfinished")}
+            return cls.of_versions({path: from_wire(wires) for path, wires in data.items()}, marked)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise FileError("These are not saved files: pass what `to_wire` returned.") from error
 
     @classmethod
-    def of_versions(cls, versions: Mapping[str, Sequence[Content | None]]) -> "Files":
+    def of_versions(
+        cls, versions: Mapping[str, Sequence[Content | None]], unfinished: Collection[str] = ()
+    ) -> "Files":
         """Return files with these versions, checked as in `write`."""
         files = cls()
         for path, contents in versions.items():
             if contents[-1] is not None:
                 files._append(safe_path(path), contents[-1])
             files._versions[safe_path(path)] = tuple(contents)
+        files._unfinished = frozenset(unfinished).intersection(files)
         return files
 
     def __repr__(self) -> str:
-        entries = [f"{path} ({human_size(size)})" for path, size in list(self._sizes.items())[:10]]
+        entries = [f"{path} ({self.size_text(path)})" for path in list(self)[:10]]
         omitted = [f"and {len(self) - 10} more"] if len(self) > 10 else []
         return mask(f"Files({', '.join(entries + omitted)})")
 
@@ -329,7 +353,7 @@ class Files(Mapping[str, Content]):
             return "<em>no files</em>"
         rows = "".join(
             f"<tr><td><code>{html.escape(mask(path))}</code></td><td>{html.escape(media_type(path, content))}</td>"
-            f"<td>{human_size(self._sizes[path])}</td><td>{self.version(path)}</td></tr>"
+            f"<td>{self.size_text(path)}</td><td>{self.version(path)}</td></tr>"
             for path, content in self.items()
         )
         return (
@@ -340,6 +364,7 @@ class Files(Mapping[str, Content]):
     def _copy(self) -> "Files":
         copy = Files()
         copy._versions, copy._sizes = dict(self._versions), dict(self._sizes)
+        copy._unfinished = self._unfinished
         return copy
 
     def _append(self, path: str, content: Content) -> bool:
@@ -351,6 +376,7 @@ class Files(Mapping[str, Content]):
         self._check_limits(path, content, size)
         self._versions[path] = *self._versions.get(path, ()), content
         self._sizes[path] = size
+        self._unfinished -= {path}
         return True
 
     def _check_limits(self, path: str, content: Content, size: int) -> None:
@@ -445,6 +471,9 @@ class Workspace:
         """Write a file. Writing its current content is a no-op."""
         return self._change(safe_path(path), lambda files: files.write(path, content), call_id)
 
+    def write_unfinished(self, path: str, text: str) -> ev.Change:
+        return self._change(safe_path(path), lambda files: files.write(path, text, unfinished=True), None)
+
     def delete(self, path: str, call_id: str | None = None) -> ev.Change:
         return self._change(safe_path(path), lambda files: files.delete(path), call_id)
 
@@ -486,6 +515,7 @@ def _describe(path: str, before: Files, after: Files, call_id: str | None) -> ev
         added=lines.added if lines else 0,
         removed=lines.removed if lines else 0,
         patch=lines.patch if lines and new is not None else None,
+        unfinished=path in after.unfinished,
     )
 
 
@@ -511,7 +541,8 @@ def unfinished_files(events: Sequence[ev.Event], files: Files) -> dict[str, str]
         pieces.setdefault(event.path, []).append(event.text)  # a file may start with any event
     contents = {path: "".join(texts) for path, texts in pieces.items()}
     if unnamed := contents.pop("", None):
-        contents[provisional_path(unnamed, [*files, *contents])] = unnamed
+        kept_as = next((path for path, content in files.items() if content == unnamed), "")
+        contents[kept_as or provisional_path(unnamed, [*files, *contents])] = unnamed
     return contents
 
 

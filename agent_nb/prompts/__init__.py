@@ -72,6 +72,13 @@ def shortened_file_note(shown: int, total: int) -> str:
     return f"(First {shown:,} of {total:,} characters. `read_file` with `start` and `end` reads any lines of the file.)"
 
 
+def unfinished_note(path: str, length: int, *, kept: bool) -> str:
+    """Return the line above the end of a file that the model was writing when the run before was ended."""
+    where = f"`{path}` has what you had written" if kept else "Nothing of it was kept"
+    cut_off = f"Your last answer was cut off while you wrote `{path}`."
+    return f"{cut_off} {where}: {length:,} characters, which end like this:"
+
+
 def content_note(versions: Mapping[str, int | None], reader: str) -> str:
     """Return a placeholder for file contents: `(content of index.html, version 3, left out; read it with x)`.
 

@@ -479,7 +479,7 @@ def _code(run: FinishedRun) -> str:
     rows = []
     for path, content in run.files.items():
         name = f'<code>{html.escape(path)}</code><span class="anb-c">, </span>'
-        size = f'<span class="anb-dim">{human_size(run.files.size(path))}</span>'
+        size = f'<span class="anb-dim">{run.files.size_text(path)}</span>'
         if isinstance(content, str) and len(content) <= remaining:
             remaining -= len(content)
             open_class = ' class="anb-open"' if path == run.files.entry or len(run.files) == 1 else ""

@@ -60,7 +60,7 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
         for change in run.changes:
             blocks += [as_text(change.title), fenced(mask(change.diff).rstrip(), "diff")]
     if run.files:
-        blocks += [f"- {code_span(path)}, {human_size(run.files.size(path))}" for path in run.files]
+        blocks += [f"- {code_span(path)}, {run.files.size_text(path)}" for path in run.files]
     if variants := variant_lines(run):
         blocks.append("Variants:")
         blocks += [f"- {as_text(masked_line(line))}" for line in variants]
@@ -136,7 +136,7 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
         lines += ["", f"{OFFERED}:", *(f"  {change.title}" for change in run.changes)]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
-        lines += [f"  {path}, {human_size(run.files.size(path))}" for path in run.files]
+        lines += [f"  {path}, {run.files.size_text(path)}" for path in run.files]
         lines += [f"  {path}, unfinished, not kept" for path in lost_files(run.events, run.files)]
     return "\n".join([*lines, *_variant_lines(run)])
 
@@ -147,7 +147,7 @@ def _variant_lines(run: FinishedRun) -> list[str]:
         return []
     lines = ["", f"This is variant {run.variant + 1} of {len(run.variants)}:"]
     for number, variant in enumerate(run.variants, 1):
-        size = f", {human_size(variant.files.size(variant.files.entry))}" if variant.files.entry else ""
+        size = f", {variant.files.size_text(variant.files.entry)}" if variant.files.entry else ""
         lines.append(f"  {number}: {ending(variant)} ({model_label(variant.model)}){size}")
     return lines
 

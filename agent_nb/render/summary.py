@@ -10,7 +10,7 @@ from agent_nb._base.constants import DEMO, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import plural
 from agent_nb.core.run_settings import header_words
-from agent_nb.files import human_size, lost_files, unfinished_files
+from agent_nb.files import human_size, lost_files
 from agent_nb.render.finished_run import FinishedRun
 
 MOST_NUMBERS = 20
@@ -144,10 +144,7 @@ def result_expression(run: FinishedRun) -> str:
 
 
 def _unfinished_note(run: FinishedRun) -> str:
-    unfinished = unfinished_files(run.events, run.files)
-    if not unfinished:
-        return ""
-    saved_paths = [f"`{path}`" for path, content in run.files.items() if content in unfinished.values()]
+    saved_paths = [f"`{path}`" for path in run.files if path in run.files.unfinished]
     lost_texts = lost_files(run.events, run.files)
     notes = [f"{', '.join(saved_paths)} is unfinished"] if saved_paths else []
     if lost_texts:
@@ -174,7 +171,7 @@ def variant_lines(run: FinishedRun) -> list[str]:
         return []
     return [
         f"Variant {number}: {', '.join(facts(variant))}"
-        + (f", {human_size(variant.files.size(variant.files.entry))}" if variant.files.entry else "")
+        + (f", {variant.files.size_text(variant.files.entry)}" if variant.files.entry else "")
         + (f". {variant.error}" if variant.error else "")
         for number, variant in enumerate(run.variants, 1)
     ]

@@ -110,7 +110,7 @@ class RunRecord:
     def text(self) -> str:
         """The model's last text."""
         answers = (message.text for message in reversed(self.own_messages) if message.role == "assistant")
-        return next(filter(None, answers), "")
+        return unfinished_text(self.events) or next(filter(None, answers), "")
 
     @cached_property
     def plain_answer(self) -> Any:
@@ -121,7 +121,8 @@ class RunRecord:
     def thinking(self) -> str:
         """The model's visible thinking."""
         parts = [part for message in self.own_messages for part in message.parts]
-        return "\n\n".join(part.text for part in parts if isinstance(part, Thinking))
+        texts = [part.text for part in parts if isinstance(part, Thinking)]
+        return "\n\n".join(filter(None, [*texts, unfinished_text(self.events, ev.ThinkingDelta)]))
 
     @property
     def _call_ids(self) -> list[str]:
@@ -221,6 +222,24 @@ def _date(text: str | None) -> datetime | None:
         return datetime.fromisoformat(text).astimezone(UTC) if text else None
     except ValueError:  # from a file edited by hand
         return None
+
+
+def unfinished_text(
+    events: Sequence[ev.Event], kind: type[ev.TextDelta | ev.ThinkingDelta] = ev.TextDelta
+) -> str:
+    """The model's text or thinking in an interrupted turn; empty if its message is complete or was retried."""
+    texts = []
+    for event in reversed(events):
+        if isinstance(event, kind):
+            texts.append(event.text)
+        elif isinstance(event, ev.MessageAdded) and kind is ev.ThinkingDelta:
+            # The message of an unfinished text lacks its thinking, which has no signature.
+            if any(isinstance(part, Thinking) for part in event.message.parts):
+                break
+        elif isinstance(event, ev.MessageAdded | ev.TurnStarted | ev.TurnRetrying):
+            break
+    text = "".join(reversed(texts))
+    return text if text.strip() else ""  # vendors refuse blank texts
 
 
 def all_events(run: RunRecord) -> EventList:

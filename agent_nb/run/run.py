@@ -208,7 +208,8 @@ class Run(RunRecord):
         return self
 
     def __repr__(self) -> str:
-        files = ", ".join(self.files) or "no files"
+        marks = dict.fromkeys(self.files.unfinished, " (unfinished)")
+        files = ", ".join(path + marks.get(path, "") for path in self.files) or "no files"
         return f"<Run {self.name} {self.model} {self.reason}: {mask(files)}>"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

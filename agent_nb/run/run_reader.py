@@ -251,7 +251,9 @@ def _check_version(lines: VariantLines, path: str, version: int) -> None:
 def _run(variant: _Variant, end: Json, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
     if not variant.lines.assumed:
         raise ValueError("its conversation is missing")
-    files = Files.of_versions(variant.lines.versions)
+    newest = {event.path: event for event in variant.events.of(ev.FileChanged)}
+    unfinished = [path for path, event in newest.items() if event.unfinished]
+    files = Files.of_versions(variant.lines.versions, unfinished)
     if variant.lines.digests != end.get("digests"):
         raise ValueError("its events do not make the files that it had at the end")
     if "files" in wire:

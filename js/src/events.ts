@@ -233,6 +233,7 @@ export interface FileChanged extends BaseEvent {
 	added: number;
 	removed: number;
 	patch: LinePatch[] | null;
+	unfinished: boolean;
 }
 
 export type Event =

@@ -308,7 +308,7 @@ function changeFile(state: VariantState, event: FileChanged): VariantState {
 		first_line: event.first_line,
 		...contents(file, event),
 		patch: event.patch,
-		unfinished: event.call_id === null && file.draft !== null,
+		unfinished: event.unfinished,
 	};
 	const next = withFile(
 		{ ...state, changes },

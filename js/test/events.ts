@@ -47,6 +47,7 @@ export const changed = (path: string, version: number, more: Record<string, unkn
 	added: 1,
 	removed: 0,
 	patch: null,
+	unfinished: false,
 	...more,
 });
 export const done = (more: Record<string, unknown> = {}): Loose => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Event, PlanStatus } from "../src/events.ts";
 import { applyPatch, countPoints, sliceToPoint } from "../src/file-state.ts";
 import { phaseText, quietPhase, READING } from "../src/phase.ts";
-import { fileAt } from "../src/shown.ts";
+import { fileAt, versionLabel } from "../src/shown.ts";
 import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/state.ts";
 import { Tape } from "../src/tape.ts";
 import {
@@ -240,9 +240,21 @@ describe("files", () => {
 
 		test("are a version if the run kept them, which is called unfinished", () => {
 			const cut = play(script(started, turn, tool(), piece("a.html", 0, "on")));
-			const end = script(changed("a.html", 1, { call_id: null }), finished("stopped"));
-			const file = play(end, cut).files.get("a.html")!;
+			const kept = changed("a.html", 1, { call_id: null, unfinished: true });
+			const file = play(script(kept, finished("stopped")), cut).files.get("a.html")!;
 			expect(file).toMatchObject({ unfinished: null, versions: [{ text: "on", unfinished: true }] });
+		});
+
+		test("stay unfinished in the next run until they have another version", () => {
+			const given = changed("a.html", 1, { call_id: null, unfinished: true, patch: [[0, 1, "on"]] });
+			const label = (...later: Parameters<typeof script>): string =>
+				versionLabel(
+					play(script(started, given, turn, ...later))
+						.files.get("a.html")
+						?.versions.at(-1),
+				);
+			expect(label(finished("end_turn"))).toBe("v1, unfinished");
+			expect(label(tool(), changed("a.html", 2), done())).toBe("v2");
 		});
 
 		test("are all that is left when the kernel has gone before the first version", () => {

@@ -10,6 +10,7 @@ from agent_nb.acp import known
 from agent_nb.core.errors import ConfigError, InstallError, UnknownModelError
 from agent_nb.core.messages import Usage
 from agent_nb.engine.approval import Answer
+from agent_nb.providers.scripted import ScriptedProvider, call, stall
 from agent_nb.run.run_reader import load
 from tests.support.pdf import pdf_of
 from tests.support.scripts import stop_at
@@ -127,6 +128,16 @@ async def test_a_run_that_continues_has_its_files_and_the_conversation_as_text(f
     assert "You: Done." in prompt["prompt"][0]["text"]
     start = next(second.events.of(events.ToolFinished))
     assert start.summary == "fake 1.2.3; the earlier conversation was sent as text"
+
+
+async def test_a_run_that_continues_a_stopped_one_has_the_end_of_its_file(fake):
+    cut = call("create_file", '{"path": "index.html", "content": "<h1>Bre', fragment=4)
+    first = await stop_at(Agent(ScriptedProvider([[cut, stall()]])).start("A bakery."), events.FileDelta)
+    fake.plays([{"say": "OK."}])
+    second = await Agent("acp:fake", approve="auto").run("Go on.", base=first)
+    [prompt] = fake.received("session/prompt")
+    assert f"```html\n{first.html}\n```\n(cut here)" in prompt["prompt"][0]["text"]
+    assert [*second.files.unfinished] == ["index.html"]
 
 
 async def test_system_text_stack_and_images_go_with_the_prompt(fake):

@@ -66,7 +66,7 @@ async def test_a_stop_in_a_turn_keeps_what_was_written(tape):
     assert 20 < len(half.html) < len(long)
     assert long.startswith(half.html)
     assert half.messages[-1].text == "Here it is."
-    assert of(half, ToolFinished)[-1].summary == "Not run: the run ended first."
+    assert of(half, ToolFinished)[-1].summary == f"Cut off at {len(half.html)} bytes, unfinished."
 
 
 async def test_a_stop_among_tools_keeps_the_results_so_far(tape):

@@ -185,7 +185,8 @@ async def test_what_was_said_before_a_stop_is_kept(reason):
     run = await handle
     assert (run.reason, run.text, run.tool_uses) == (reason, "I will wr", ())
     await Agent(provider).run("Go on", base=run)
-    assert provider.requests[-1].messages == (user("go"), assistant("I will wr"), user("Go on"))
+    *history, question = provider.requests[-1].messages
+    assert (history, question.parts[0].text) == ([user("go"), assistant("I will wr")], "Go on")
 
 
 async def test_a_limit_reached_in_a_text_keeps_what_was_said():
@@ -197,7 +198,12 @@ async def test_a_limit_reached_in_a_text_keeps_what_was_said():
 
 async def test_a_page_in_an_unfinished_answer_is_kept():
     run = await stopped([text("```html\n<h1>Bre"), stall()], tools=[])
-    assert run.html == "<h1>Bre"
+    assert (run.html, [*run.files.unfinished]) == ("<h1>Bre", ["index.html"])
+
+
+async def test_a_whole_page_in_an_unfinished_answer_is_finished():
+    run = await stopped([text("```html\n<h1>Bread\n```\nThis is "), stall()], tools=[])
+    assert (run.html, [*run.files.unfinished]) == ("<h1>Bread", [])
 
 
 @pytest.mark.parametrize(

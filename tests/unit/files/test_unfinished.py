@@ -3,9 +3,10 @@
 import asyncio
 import html
 
-from agent_nb import Agent, Run, RunHandle
-from agent_nb.core.events import FileDelta
-from agent_nb.providers.scripted import ScriptedProvider, call, stall
+import agent_nb
+from agent_nb import Agent, Run, RunHandle, replay
+from agent_nb.core.events import FileChanged, FileDelta
+from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from agent_nb.render.summary import ready_line
 from agent_nb.tools.file_tools import FILE_TOOLS
 from tests.support.scripts import PAGE, waiting_tool, write
@@ -52,6 +53,31 @@ async def test_a_first_version_that_was_cut_off_is_called_unfinished():
     run = await stopped_at(handle, "<h1>Bre")
     assert (run.html, run.unfinished) == ("<h1>Bre", {})
     assert "`index.html` is unfinished" in ready_line(run, "files")
+    assert "index.html (unfinished)" in repr(run)
+    assert "<td>7 bytes, unfinished</td>" in run.files._repr_html_()
+
+
+async def test_a_file_stays_unfinished_until_its_next_version(tmp_path):
+    turns = [[call("create_file", CUT, fragment=4), stall()], [text("OK")], [write()], [text("Done.")]]
+    agent = Agent(ScriptedProvider(turns))
+    first = await stopped_at(agent.start("go"), "<h1>Bre")
+    loaded = agent_nb.load(first.save(tmp_path / "first.run.jsonl"))
+    replayed = await Agent(replay(tmp_path / "first.run.jsonl")).run("go")
+    second = await agent.run("go on", base=loaded)
+    for run in (loaded, replayed, second, agent_nb.load(second.save(tmp_path / "second.run.jsonl"))):
+        assert "index.html, 7 bytes, unfinished" in run._repr_mimebundle_()["text/plain"]
+        assert [event.unfinished for event in run.events.of(FileChanged)] == [True]
+    third = await agent.run("go on", base=second)
+    for whole in (third, second.with_files({"index.html": PAGE})):
+        assert (whole.html, [*whole.files.unfinished]) == (PAGE, [])
+
+
+async def test_a_run_that_sends_no_values_sends_the_end_of_its_file():
+    provider = ScriptedProvider([[call("create_file", CUT, fragment=4), stall()], [text("OK")]])
+    agent = Agent(provider).with_data("schema")
+    first = await stopped_at(agent.start("go"), "<h1>Bre")
+    await agent.run("go on", base=first)
+    assert "```html\n<h1>Bre\n```\n(cut here)" in provider.requests[-1].messages[-1].text
 
 
 async def test_a_refused_call_leaves_nothing_unfinished():
