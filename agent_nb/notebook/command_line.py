@@ -139,9 +139,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AgentError as error:
         print(f"agent-nb: {printable_line(str(error))}", file=sys.stderr)
         return FAILED
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
+        if error.filename is None:  # the output, with text in its buffer that Python would write once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader, such as `head`, has seen enough
+            return 0
         print(f"agent-nb: {error.filename or 'the output'}: {error.strerror or error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

@@ -129,5 +129,8 @@ def test_the_module_runs_and_a_closed_or_narrow_output_is_no_error(words: list[s
 @pytest.mark.parametrize("words", [["show", PAGE], ["models"]])
 def test_a_full_output_is_said_in_one_sentence(words: list[str]) -> None:
     command = f"{shlex.join([*MODULE, *words])} > /dev/full"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(
+        ["bash", "-c", command], env=buffered, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (done.returncode, done.stderr) == (1, "agent-nb: the output: No space left on device\n")
