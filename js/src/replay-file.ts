@@ -35,7 +35,7 @@ export interface ReplayRecord {
 	bound: Record<string, string>[];
 }
 
-/** Shows a recorded run in an element, at the start of its replay. */
+/** Shows a recorded run in an element, at the end of its replay. */
 export function showReplay(place: Element, record: ReplayRecord, signal: AbortSignal): void {
 	const runs = new Runs((message) => {
 		const { id } = message;
@@ -48,14 +48,23 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	const run = runs.get(batch.meta?.key ?? "");
 	run.saved = record.bound;
 	const choices = new Choices();
-	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw() {} });
+	const toEnd = (): void => moveTo(choices, "length");
+	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw: toEnd });
+	addEventListener("beforeprint", toEnd, { signal }); // and then the app draws
 	const root = place.attachShadow({ mode: "open" });
 	adoptStyles(root);
 	root.adoptedStyleSheets.push(createSheet(own));
 	root.append(createApp(run, choices, signal));
 	// Space plays.
 	root.querySelector<HTMLElement>(".anb-scrubber .anb-range")?.focus({ preventScroll: true });
-	if (choices.replay) coverReplay(root);
+	if (choices.replay) offerStart(root, choices);
+}
+
+/** Moves an open replay to its start or its end. */
+function moveTo({ replay }: Choices, place: "start" | "length"): void {
+	if (!replay) return;
+	const count = replay.tape[place];
+	Object.assign(replay, { count, time: replay.tape.timeAt(count), playing: false });
 }
 
 /** The answer that a kernel would send; null for commands that need a kernel. */
@@ -83,21 +92,19 @@ const place = document.querySelector("main");
 if (data && place)
 	showReplay(place, JSON.parse(data.textContent ?? "") as ReplayRecord, new AbortController().signal);
 
-/**
- * The start screen of a replay file: a large play button below the prompt. Pressing anything else closes it too.
- */
-function coverReplay(root: ShadowRoot): void {
-	const play = h("button", { class: "anb-btn primary" }, icon("play"), "Play");
-	const cover = h("div", { class: "anb-cover" }, play);
-	const range = root.querySelector<HTMLElement>(".anb-scrubber .anb-range");
+/** A button above the scrubber, which plays the run from its start. Pressing anything else removes it, too. */
+function offerStart(root: ShadowRoot, choices: Choices): void {
+	const play = h("button", { class: "anb-btn primary sm" }, icon("play"), "Play from the start");
+	const offer = h("p", { class: "anb-offer" }, play);
 	const leave = (event: Event): void => {
-		if (!event.composedPath().includes(cover)) cover.remove();
+		if (!event.composedPath().includes(offer)) offer.remove();
 	};
 	for (const type of ["keydown", "pointerdown"]) root.addEventListener(type, leave, true);
 	play.addEventListener("click", () => {
-		cover.remove();
+		moveTo(choices, "start");
+		offer.remove();
 		root.querySelector<HTMLElement>('.anb-scrubber [aria-label="Play"]')?.click();
-		range?.focus({ preventScroll: true });
+		root.querySelector<HTMLElement>(".anb-scrubber .anb-range")?.focus({ preventScroll: true });
 	});
-	root.querySelector(".anb-place")?.append(cover);
+	root.querySelector(".anb-scrubber")?.prepend(offer);
 }

@@ -91,6 +91,7 @@ describe("a replay with notes", () => {
 		host = document.createElement("div");
 		document.body.replaceChildren(host);
 		showReplay(host, { batch, requests: { pool: [], turns: [] }, files: [], bound: [] }, life.signal);
+		key("Home");
 		await soon();
 	}
 
@@ -104,6 +105,10 @@ describe("a replay with notes", () => {
 		[...host.shadowRoot!.querySelectorAll<HTMLElement>(".choices button")].find(
 			(button) => button.textContent === name,
 		)!;
+
+	function key(key: string): void {
+		one(".anb-scrubber .anb-range").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+	}
 
 	async function press(name: string): Promise<void> {
 		one(`[aria-label="${name}"]`).click();

@@ -1,10 +1,12 @@
 """A replay in a file of its own, opened from disk in a real browser that has no network."""
 
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pypdf import PdfReader
 
 from agent_nb import Agent, tool
 from agent_nb.providers.scripted import ScriptedProvider, call, text
@@ -66,20 +68,32 @@ def sent(page: Any) -> set[str | None]:
     return {request.failure for request in page.asked if request.url.startswith("http")}
 
 
-@pytest.mark.wide
-def test_a_replay_opens_on_its_prompt_and_plays(opened: Any):
+def printed(page: Any) -> str:
+    return "\n".join(sheet.extract_text() for sheet in PdfReader(BytesIO(page.pdf())).pages)
+
+
+def test_a_replay_opens_at_its_end_plays_from_its_start_and_prints_the_finished_run(opened: Any):
     from playwright.sync_api import expect
 
     page = opened(hostile_run())
-    cover = page.locator(".anb-cover")
+    start = page.get_by_role("button", name="Play from the start")
+    label = page.locator(".anb-scrubber .label")
+    expect(label).to_have_text("done")
+    expect(page.get_by_text("All is done.")).to_be_visible()
     assert axe_findings(page, "html") == []
-    cover.get_by_role("button", name="Play").click()
-    expect(cover).to_be_hidden()
-    page.get_by_text("All is done.").wait_for()
+    preview = page.frame_locator(".anb-page iframe >> nth=-1").frame_locator("iframe")
+    preview.get_by_role("heading", name="Cake").wait_for()
+    assert "All is done." in printed(page)
+    assert "Cake" in printed(page)
+    start.click()
+    expect(start).to_be_hidden()
+    expect(label).to_have_text("done")
     page.reload()
-    expect(cover).to_be_visible()
-    page.keyboard.press("ArrowRight")  # the slider has the focus
-    expect(cover).to_be_hidden()
+    expect(start).to_be_visible()
+    page.keyboard.press("Home")  # the slider has the focus
+    expect(start).to_be_hidden()
+    expect(page.get_by_text("All is done.")).to_be_hidden()
+    assert "All is done." in printed(page), "at any moment"
 
 
 def test_a_replay_plays_from_disk_with_no_network(opened: Any):
@@ -88,6 +102,7 @@ def test_a_replay_plays_from_disk_with_no_network(opened: Any):
     from playwright.sync_api import expect
 
     label = page.locator(".anb-scrubber .label")
+    page.keyboard.press("Home")
     expect(label).to_have_text("Your prompt")
     page.keyboard.press("ArrowRight")  # the slider has the focus
     expect(label).to_have_text("turn 1: the request is sent")

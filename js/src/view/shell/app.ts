@@ -55,6 +55,7 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 	}
 
 	run.subscribe(redraw, signal);
+	addEventListener("beforeprint", update, { signal });
 	signal.addEventListener("abort", stopTicking);
 	update();
 	return element;
