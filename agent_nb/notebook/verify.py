@@ -28,7 +28,7 @@ from agent_nb.notebook.user_variables import CODE
 from agent_nb.pages.closeness import closeness
 from agent_nb.run import Run
 from agent_nb.run.cells import Cells, kept_steps, steps_of
-from agent_nb.run.code_names import names_in, parse_cell
+from agent_nb.run.code_names import GIVEN, names_in, needed_by, parse_cell
 
 EQUAL, DIFFERS, NOT_VERIFIED = "equal", "differs", "not verified"
 _TESTS = {"DataFrame": "assert_frame_equal", "Series": "assert_series_equal", "ndarray": "assert_array_equal"}
@@ -113,7 +113,7 @@ def _inputs(run: Run, cells: Cells, namespace: Mapping[str, Any]) -> Iterator[tu
     steps = [step for step in steps_of(run) if has_run(step.executed)]
     in_place = {name for step in steps for name in names_in(step.code).changes}
     kinds = ("bound", "changed", "deleted")
-    for name in cells.inputs:
+    for name in needed_by(cells.code, namespace.keys() - GIVEN):
         changes = (step.names for step in steps if any(name in step.names.get(kind, ()) for kind in kinds))
         first_change = next(changes, None)
         if first_change is None:

@@ -127,8 +127,9 @@ def _outputs(step: CodeStep) -> Iterator[Json]:
             yield {"output_type": "display_data", "data": data, "metadata": {}}
 
 
-def kept_steps(run: RunRecord) -> list[CodeStep]:
-    return [step for turn in _turns(run) for step in turn.kept]
+def kept_steps(run: RunRecord, *, repeated: bool = False) -> list[CodeStep]:
+    """The code without failed attempts and, unless `repeated`, without those that repeat an earlier one."""
+    return [step for turn in _turns(run, repeated=repeated) for step in turn.kept]
 
 
 def changes_names(run: RunRecord) -> bool:
@@ -164,7 +165,7 @@ def branch_names(run: RunRecord) -> dict[str, Literal["set", "changed", "deleted
     return names
 
 
-def _turns(run: RunRecord) -> list[_Turn]:
+def _turns(run: RunRecord, *, repeated: bool = False) -> list[_Turn]:
     executed = _executed(run)
     ends = {event.call_id: event for event in run.events.of(ToolFinished)}
     call_counts: dict[str, int] = {}
@@ -180,7 +181,8 @@ def _turns(run: RunRecord) -> list[_Turn]:
                 tidy = code.strip("\n").rstrip()
                 turn.steps.append(CodeStep(executed=code, end=ends.get(event_id), code=tidy))
         turns.append(turn)
-    _choose(turns)
+    steps = [] if repeated else [step for turn in turns for step in turn.steps]
+    _choose(turns, {*_repeated(steps)})
     return turns
 
 
@@ -195,9 +197,8 @@ def _executed(run: RunRecord) -> dict[str, Json]:
     return args
 
 
-def _choose(turns: list[_Turn]) -> None:
+def _choose(turns: list[_Turn], repeated: set[int]) -> None:
     """Fill `kept`, last step first: the useful part of a failed step depends on later ones."""
-    repeated = set(_repeated([step for turn in turns for step in turn.steps]))
     needed: set[str] = set()
     for turn in reversed(turns):
         for step in reversed(turn.steps):
@@ -207,21 +208,22 @@ def _choose(turns: list[_Turn]) -> None:
             if code:
                 turn.kept.insert(0, replace(step, code=code))
                 names = names_in(code)
-                needed = (needed - names.sets) | set(names.reads)
+                needed = (needed - names.sets) | {*names.reads, *names.mentions}
 
 
 def _repeated(steps: Sequence[CodeStep]) -> Iterator[int]:
     """Ids of steps that repeat an earlier step although none of the names they read has changed."""
     changed_since: dict[str, set[str]] = {}
     for step in steps:
-        reads = {*names_in(step.code).reads}
+        names = names_in(step.code)
+        reads = {*names.reads, *names.mentions}
         if step.ok and step.code in changed_since and not changed_since[step.code] & reads:
             yield id(step)
             continue
         if step.ok:
             changed_since[step.code] = set()
-        for names in changed_since.values():
-            names.update(_changes(step))
+        for changed in changed_since.values():
+            changed.update(_changes(step))
 
 
 def _changes(step: CodeStep) -> frozenset[str]:
@@ -238,15 +240,12 @@ def _part(step: CodeStep, needed: set[str]) -> str:
     line = step.names.get("line")
     if not isinstance(line, int):
         return ""
-    executed = [
-        (text, names_of([statement]))
-        for statement, text in statements_in(step.code)
-        if (statement.end_lineno or line) < line
-    ]
-    required = needed & {*step.names.get("bound", ()), *step.names.get("changed", ())}
+    executed = [(names, text) for names, end, text in statements_in(step.code) if end < line]
+    required = set(needed)
     for _ in executed:  # transitive closure: each round adds a statement or changes nothing
-        required = required.union(*(names.reads for _, names in executed if names.sets & required))
-    texts = [text for text, names in executed if names.sets & required]
+        used = [names for names, _ in executed if names.sets & required]
+        required.update(*(names.reads for names in used), *(names.mentions for names in used))
+    texts = [text for names, text in executed if names.sets & required]
     return "\n".join((PART, *texts)) if texts else ""
 
 

@@ -3,23 +3,24 @@
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from typing import Any
 
 GIVEN = frozenset({*dir(builtins), "display", "get_ipython", "In", "Out", "exit", "quit", "__file__"})
 
 _Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_TIMING = re.compile(r"^([ \t]*)%%?(?:time|capture|prun)\b[ \t]*", re.MULTILINE)
 _MAGICS = (
-    (re.compile(r"^([ \t]*)%%?(?:time|capture|prun)\b[ \t]*", re.MULTILINE), r"\1"),
-    (re.compile(r"^([ \t]*+)(?:%\w.*|!.*|\?.*|.*\?)$", re.MULTILINE), r"\1pass"),
-    (re.compile(r"=[ \t]*[!%].*$", re.MULTILINE), "= None"),
+    re.compile(r"^([ \t]*+)(%\w.*|!.*|\?.*|.*\?)$", re.MULTILINE),
+    re.compile(r"(=[ \t]*)([!%].*)$", re.MULTILINE),
 )
-"""IPython syntax, and Python that reads and sets about the same names."""
+_WORD = re.compile(r"[^\W\d]\w*")
 _DELIMITERS = re.compile(r"""['"#\\()\[\]{}]""")
 """What can begin or end a string, a comment or a bracket."""
-_PROMPT = re.compile(r"^\s*(?:\[(?:nav|ins)\])?\s*(?:>>>|\.\.\.|In \[)", re.MULTILINE)
+_PROMPT = re.compile(r"^(?:\[(?:nav|ins)\])?[^\S\n]*(?:>>>|\.\.\.|In \[)", re.MULTILINE)
 """What IPython takes for a prompt and removes, depending on the lines around it."""
 
 
@@ -30,13 +31,15 @@ class CodeNames:
     sets: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     """`sets`, and names whose items or attributes are set or whose methods are called as a statement."""
+    mentions: frozenset[str] = frozenset()
+    """Words in strings and magics, and built-in names: they are read if they are names of the session."""
 
 
 @lru_cache(maxsize=1024)
 def names_in(code: str) -> CodeNames:
     """The names of a cell. A name set in only one branch counts as set."""
     tree = parse_cell(code)
-    return names_of(tree.body) if tree is not None else CodeNames()
+    return names_of(tree.body) if tree is not None else CodeNames(mentions=frozenset(words_in(code)))
 
 
 def parse_cell(code: str) -> ast.Module | None:
@@ -44,8 +47,8 @@ def parse_cell(code: str) -> ast.Module | None:
     return _parsed(code)[-1]
 
 
-def statements_in(code: str) -> Iterator[tuple[ast.stmt, str]]:
-    """The top-level statements of a cell, each with exactly its own text.
+def statements_in(code: str) -> Iterator[tuple[CodeNames, int, str]]:
+    """The top-level statements of a cell: names, the number of the last line, and exactly the statement's own text.
 
     Statements with magics or prompts are left out; all are, if a magic could move the end of a string.
     """
@@ -64,14 +67,15 @@ def statements_in(code: str) -> Iterator[tuple[ast.stmt, str]]:
         is_own = (alone := parse_cell(own)) and ast.dump(alone) == ast.dump(ast.Module([node], []))
         is_plain = magics.isdisjoint(range(first.lineno - 1, end_line)) and not _PROMPT.search(own)
         if is_own and is_plain:
-            yield node, own
+            yield names_of([node]), end_line, own
 
 
 def _parsed(code: str) -> tuple[str, str, ast.Module | None]:
-    """The code with lines as Python counts them, the same with Python in place of magics, and its syntax tree."""
-    code = without_magics = code.replace("\r\n", "\n").replace("\r", "\n")
-    for pattern, python in _MAGICS:
-        without_magics = pattern.sub(python, without_magics)
+    """The code with lines as Python counts them, the same with strings in place of magics, and its syntax tree."""
+    code = code.replace("\r\n", "\n").replace("\r", "\n")
+    without_magics = _TIMING.sub(r"\1", code)
+    for pattern in _MAGICS:
+        without_magics = pattern.sub(_words_of_magic, without_magics)
     for text in (code, without_magics):
         try:
             return code, text, ast.parse(text)
@@ -80,22 +84,37 @@ def _parsed(code: str) -> tuple[str, str, ast.Module | None]:
     return code, code, None
 
 
+def words_in(constant: Any) -> list[str]:
+    """The words in a constant that could be names."""
+    text = constant.decode("latin-1") if isinstance(constant, bytes) else constant
+    return _WORD.findall(str(text)) if isinstance(text, str | tuple | frozenset) else []
+
+
+def _words_of_magic(match: re.Match[str]) -> str:
+    return f"{match[1]}{' '.join(words_in(match[2]))!r}"
+
+
 def names_of(statements: Iterable[ast.stmt]) -> CodeNames:
     walk = _Walk()
     for statement in statements:
         walk.visit(statement)
-    late = [name for name in walk.late if name not in walk.sets]
-    reads = dict.fromkeys(name for name in (*walk.reads, *late) if name not in GIVEN)
-    return CodeNames(tuple(reads), frozenset(walk.sets), frozenset(walk.changes | walk.sets))
+    reads = dict.fromkeys([*walk.reads, *(name for name in walk.late if name not in walk.sets)])
+    return CodeNames(
+        reads=tuple(name for name in reads if name not in GIVEN),
+        sets=frozenset(walk.sets),
+        changes=frozenset(walk.changes | walk.sets),
+        mentions=frozenset(walk.mentions | (GIVEN & reads.keys())),
+    )
 
 
-def needed_by(codes: Iterable[str]) -> tuple[str, ...]:
-    """Names that must exist before these cells run in order."""
+def needed_by(codes: Iterable[str], known: Collection[str] = ()) -> tuple[str, ...]:
+    """Names that must exist before these cells run in order, and those of the known names that they mention."""
     needed: dict[str, None] = {}
     set_names: set[str] = set()
     for code in codes:
         names = names_in(code)
-        needed |= dict.fromkeys(name for name in names.reads if name not in set_names)
+        mentioned = sorted(names.mentions.intersection(known))
+        needed |= dict.fromkeys(name for name in (*names.reads, *mentioned) if name not in set_names)
         set_names |= names.sets
     return tuple(needed)
 
@@ -108,9 +127,18 @@ class _Walk(ast.NodeVisitor):
         self.late: dict[str, None] = {}
         self.sets: set[str] = set()
         self.changes: set[str] = set()
+        self.mentions: set[str] = set()
 
     def _read(self, names: Iterable[str]) -> None:
         self.reads |= dict.fromkeys(name for name in names if name not in self.sets)
+
+    def _free(self, *nodes: ast.AST) -> list[str]:
+        """Names that are read but never set in these nodes."""
+        walk = _Walk()
+        for node in nodes:
+            walk.visit(node)
+        self.mentions |= walk.mentions - self.sets
+        return [name for name in (*walk.reads, *walk.late) if name not in walk.sets]
 
     def _visit_all(self, *nodes: ast.AST | Iterable[ast.AST | None] | None) -> None:
         for node in nodes:
@@ -123,6 +151,9 @@ class _Walk(ast.NodeVisitor):
             self.sets.add(node.id)
         else:
             self._read([node.id])
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        self.mentions.update(word for word in words_in(node.value) if word not in self.sets)
 
     def visit_arg(self, node: ast.arg) -> None:
         self.sets.add(node.arg)
@@ -158,7 +189,7 @@ class _Walk(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _comprehension(self, node: ast.expr) -> None:
-        self._read(_free(*ast.iter_child_nodes(node)))
+        self._read(self._free(*ast.iter_child_nodes(node)))
         self.sets |= {child.target.id for child in ast.walk(node) if isinstance(child, ast.NamedExpr)}
 
     def _binding(self, node: ast.ExceptHandler | ast.MatchAs | ast.MatchStar) -> None:
@@ -176,11 +207,11 @@ class _Walk(ast.NodeVisitor):
         body = [node.body] if isinstance(node, ast.Lambda) else node.body
         if isinstance(node, ast.ClassDef):
             self._visit_all(node.decorator_list, node.bases, node.keywords)
-            self._read(_free(*body))
+            self._read(self._free(*body))
         else:
             self._visit_all(getattr(node, "decorator_list", ()), getattr(node, "returns", None))
             self._visit_all(node.args.defaults, node.args.kw_defaults)
-            self.late |= dict.fromkeys(_free(node.args, *body))
+            self.late |= dict.fromkeys(self._free(node.args, *body))
             self.sets |= {name for n in ast.walk(node) if isinstance(n, ast.Global) for name in n.names}
         if not isinstance(node, ast.Lambda):
             self.sets.add(node.name)
@@ -195,11 +226,3 @@ class _Walk(ast.NodeVisitor):
 
 def _names(node: ast.AST) -> list[str]:
     return [child.id for child in ast.walk(node) if isinstance(child, ast.Name)]
-
-
-def _free(*nodes: ast.AST) -> list[str]:
-    """Names that are read but never set in these nodes."""
-    walk = _Walk()
-    for node in nodes:
-        walk.visit(node)
-    return [name for name in (*walk.reads, *walk.late) if name not in walk.sets]

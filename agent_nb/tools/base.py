@@ -218,7 +218,7 @@ class BranchedSession(Protocol):
         """Run the code that the user has agreed to; return what it did, even if a call fails."""
 
     def apply(self, run: Any, *, anyway: bool) -> Any:
-        """Run the code of the run; raises `ConfigError` if a name that it reads has changed since, unless `anyway`."""
+        """Run the code of the run; raises `ConfigError` for what the user should know before, unless `anyway`."""
 
     def unapply(self, run: Any) -> str:
         """Put back the names that `apply` has set, and return what was done."""

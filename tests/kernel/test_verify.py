@@ -57,6 +57,12 @@ def test_the_outcome_in_words(results: list[str], words: str):
     assert outcome(results) == f"Ran again in a fresh kernel: {words}"
 
 
+def test_a_variable_that_a_string_names_is_an_input(kernel, server):
+    kernel.run("limit = 1.5")
+    ran(kernel, server, "few = sales.query('sold > @limit')")
+    assert verified(kernel) == {"few": "equal"}
+
+
 def test_what_is_equal_and_what_differs(kernel, server):
     ran(
         kernel,

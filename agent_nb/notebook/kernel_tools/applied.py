@@ -1,12 +1,13 @@
 """Apply: the code of a run that worked in a branch, run in the session that the branch was copied from.
 
-The branch reports a small fingerprint of each variable of the session that its code reads, so that Apply can refuse if
-one has changed since.
+The session notes small fingerprints of its variables when the branch is made, so that Apply can refuse if one that the
+code reads has changed since. The branch is not asked: its code may have changed what it says.
 """
 
 import asyncio
 import pickle
 import sys
+import time
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,15 +20,16 @@ from agent_nb._base.threads import run_blocking
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.failures import error_message
+from agent_nb.notebook.kernel_tools import in_place
 from agent_nb.notebook.kernel_tools.capture import is_captured
 from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
 from agent_nb.notebook.kernel_tools.in_place import MAX_BYTES, Snapshot, snapshots
 from agent_nb.notebook.kernel_tools.name_changes import NameChanges, changes_between, undo_store
 from agent_nb.notebook.session import settings
-from agent_nb.notebook.user_variables import user_names
+from agent_nb.notebook.user_variables import names_read, user_names
 from agent_nb.run import Run
-from agent_nb.run.cells import kept_steps
-from agent_nb.run.code_names import names_in, needed_by
+from agent_nb.run.cells import PART, kept_steps
+from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import ToolContext
 
 INTERRUPTED = "was interrupted."
@@ -61,8 +63,12 @@ class Fingerprint:
 
 
 def fingerprints(values: Mapping[str, Any]) -> dict[str, Fingerprint]:
-    objects = snapshots(values)
-    return {name: _fingerprint(value, objects.get(name)) for name, value in values.items()}
+    """Fingerprints, without the contents of what is not read in time."""
+    objects, end = snapshots(values), time.monotonic() + in_place.SECONDS
+    return {
+        name: _fingerprint(value, objects.get(name)) if time.monotonic() < end else Fingerprint(id=id(value))
+        for name, value in values.items()
+    }
 
 
 def _fingerprint(value: Any, snapshot: Snapshot | None) -> Fingerprint:
@@ -93,8 +99,10 @@ class BranchedKernel:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._inputs: dict[str, tuple[Fingerprint, Callable[[], Any]]] = {}
-        """Session variables that the branch's code has read, as they were when the branch was made."""
+        self._copied: dict[str, tuple[Fingerprint, Callable[[], Any]]] = {}
+        """The variables when the branch was made, and references: after an object is gone, a new one may get its id."""
+        self._read: set[str] = set()
+        """Those that the branch's code reads."""
         self._undo: list[str] = []
         """The tokens of Undo for each time that the code was applied and set names."""
         self._applied_by: BranchedKernel | None = None
@@ -110,24 +118,35 @@ class BranchedKernel:
     def is_applied(self) -> bool:
         return self._applied_by is not None
 
-    def remember(self, inputs: Mapping[str, Fingerprint]) -> None:
-        """Store the fingerprints, and references to the objects: after an object is gone, a new one may get its id."""
-        variables = self._shell.user_ns
-        for name, fingerprint in inputs.items():
-            value = variables.get(name)
-            is_same = name in variables and id(value) == fingerprint.id
-            self._inputs.setdefault(name, (fingerprint, _reference(value) if is_same else lambda: True))
+    def copied(self) -> None:
+        """Note the variables that a new copy has, except those that code has read in an earlier copy."""
+        variables, read = user_names(self._shell), {name: self._copied[name] for name in self._read}
+        fresh = {
+            name: (found, _reference(variables[name])) for name, found in fingerprints(variables).items()
+        }
+        self._copied = fresh | read
+
+    def remember(self, code: str) -> None:
+        """Note which variables the code reads, with the contents that there was no time to read before."""
+        names, now = self._read_by([code])
+        for name in names:
+            if name not in self._read and self._is_same(name, now):
+                self._copied[name] = now[name], self._copied[name][1]
+        self._read.update(names)
 
     def changed(self, codes: Iterable[str]) -> list[str]:
         """Return the names that the code reads and whose values have changed since the branch was made."""
-        names = [name for name in needed_by(codes) if name in self._inputs]
+        names, now = self._read_by(codes)
+        return [name for name in names if not self._is_same(name, now)]
+
+    def _read_by(self, codes: Iterable[str]) -> tuple[list[str], dict[str, Fingerprint]]:
         variables = user_names(self._shell)
-        now = fingerprints({name: variables[name] for name in names if name in variables})
-        return [
-            name
-            for name in names
-            if name not in now or self._inputs[name][1]() is None or not self._inputs[name][0].fits(now[name])
-        ]
+        names = names_read(codes, self._copied, self._shell.user_ns)
+        return names, fingerprints({name: variables[name] for name in names if name in variables})
+
+    def _is_same(self, name: str, now: Mapping[str, Fingerprint]) -> bool:
+        fingerprint, reference = self._copied[name]
+        return name in now and reference() is not None and fingerprint.fits(now[name])
 
     def follow(self, base: "BranchedKernel", codes: Sequence[str], *, whole: bool) -> None:
         self._base, self._earlier, self._is_whole = base, tuple(codes), whole
@@ -135,7 +154,8 @@ class BranchedKernel:
     def codes(self, run: Run) -> list[str]:
         """Return the code of the run, preceded by that of its base runs unless that was applied before."""
         earlier = () if self._base and self._base.is_applied else self._earlier
-        return [*earlier, *(step.executed if step.ok else step.code for step in kept_steps(run))]
+        steps = kept_steps(run, repeated=True)
+        return [*earlier, *(step.executed if step.ok else step.code for step in steps)]
 
     def check(self, run: Run, *, anyway: bool = False) -> list[str]:
         """Return the code to apply; raise `ConfigError` if there is none, or if it should not run now."""
@@ -144,20 +164,25 @@ class BranchedKernel:
             raise ConfigError(f"`{name}` has executed no code, so there is nothing to apply.")
         if is_captured():
             raise ConfigError("Code of a run cannot apply another one: call `apply` in a cell.")
-        if anyway:
-            return codes
-        again = f"`{name}.apply(anyway=True)` runs the code nevertheless."
-        if self.is_applied:
-            raise ConfigError(
-                f"`{name}` has been applied already. `{name}.unapply()` puts the names back; {again}"
-            )
-        if names := self.changed(codes):
-            have, them = ("has", "it") if len(names) == 1 else ("have", "them")
-            raise ConfigError(
-                f"{listed([f'`{changed}`' for changed in names])} {have} changed since the branch of `{name}` was made,"
-                f" and its code reads {them}. Run the cell of `{run.name}` again; {again}"
-            )
+        if not anyway and (objections := [*self._objections(run, codes)]):
+            parts = safe_text("\n\n".join(code for code in codes if code.startswith(PART)))
+            again = f"`{name}.apply(anyway=True)` runs the code nevertheless."
+            raise ConfigError(" ".join((*objections, again)) + f"\n\n{parts}".rstrip())
         return codes
+
+    def _objections(self, run: Run, codes: Sequence[str]) -> Iterator[str]:
+        """Why the code should not run now, or not before the user has seen it."""
+        name = _expression(run)
+        if self.is_applied:
+            yield f"`{name}` has been applied already. `{name}.unapply()` puts the names back."
+        elif names := self.changed(codes):
+            have, them = ("has", "it") if len(names) == 1 else ("have", "them")
+            yield (
+                f"{listed([f'`{changed}`' for changed in names])} {have} changed since the branch of `{name}` was made,"
+                f" and its code reads {them}. Run the cell of `{run.name}` again."
+            )
+        if any(code.startswith(PART) for code in codes):
+            yield f"A call of `{name}` failed, and later code needs some of its statements: check them before they run."
 
     def apply(self, run: Run, *, anyway: bool = False) -> Application:
         """Run the code in the session, as one entry of Undo; raises `ToolError` with what ran if a call fails."""
@@ -174,12 +199,8 @@ class BranchedKernel:
         return done
 
     def offer(self, run: Run) -> tuple[list[str], str]:
-        codes, problem = self.check(run, anyway=True), ""
-        try:
-            self.check(run)
-        except ConfigError as error:
-            problem = str(error)
-        return codes, problem
+        codes = self.check(run, anyway=True)
+        return codes, " ".join(self._objections(run, codes))
 
     async def apply_shown(self, run: Run, codes: Sequence[str]) -> str:
         work = self._begin(run, codes)

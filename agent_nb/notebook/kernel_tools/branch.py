@@ -225,6 +225,8 @@ class KernelBranch:
         try:
             with theirs:
                 await self._fork(process, theirs, mark)
+            if self._renewable:
+                await off_loop(self.session.copied)
             ready = await process.receive()
             if ready.failure:
                 raise BranchError(ready.failure.message)
@@ -301,9 +303,10 @@ class KernelBranch:
             try:
                 async with asyncio.timeout(BEGIN_SECONDS):
                     await process.send(replace(request, files=(*self._changed(files),)))
-                    while (inputs := (await process.receive()).inputs) is None:
+                    while not (await process.receive()).begun:
                         pass  # code may have written to the connection after its call
-                    self.session.remember(inputs)
+                if request.tool == CODE_TOOL:
+                    await off_loop(self.session.remember, str(request.args["code"]))
                 return process
             except _BROKEN:
                 process.close()

@@ -30,15 +30,11 @@ from agent_nb._base.threads import start_thread, ticking
 from agent_nb._base.wire import brief_wire, from_wire
 from agent_nb.core.errors import ToolError, ToolErrorCode
 from agent_nb.core.events import Change, MimeBundle
-from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Files, Workspace
-from agent_nb.notebook.kernel_tools.applied import Fingerprint, fingerprints
 from agent_nb.notebook.kernel_tools.capture import forget_captures
 from agent_nb.notebook.kernel_tools.execute import remove_helpers
 from agent_nb.notebook.session import HUBS
-from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.secret_values import found_in
-from agent_nb.run.code_names import names_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
 with contextlib.suppress(ImportError):  # Windows
@@ -109,11 +105,10 @@ class ToolFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchMessage:
-    """A message from a branch: first the process id; then, for each call, its inputs, output, and result."""
+    """A message from a branch: first the process id; then, for each call, that it has begun, output, and its result."""
 
     pid: int | None = None
-    inputs: Mapping[str, Fingerprint] | None = None
-    """The variables of the session that the code reads."""
+    begun: bool = False
     progress: str | None = None
     show: MimeBundle | None = None
     file: FileChange | None = None
@@ -132,7 +127,6 @@ class BranchServer:
         self._loop, self._context = asyncio.new_event_loop(), contextvars.copy_context()
         self._workspace = Workspace(Files())
         self._known_secrets = set(found_in(shell))
-        self._inherited = user_names(shell)
         self._answering: asyncio.Task[None] | None = None
         self._said_messages = False
 
@@ -198,7 +192,7 @@ class BranchServer:
         if previous is not None:  # its code may have forged an answer
             await asyncio.wait([previous])
         self._said_messages = False
-        self._send(BranchMessage(inputs=self._inputs(request)))
+        self._send(BranchMessage(begun=True))
         workspace = Workspace(self._workspace.files)
         for change in request.files:
             change.apply(workspace)
@@ -220,13 +214,6 @@ class BranchServer:
         secrets = tuple(text for text in found_in(self._shell) if text not in self._known_secrets)
         self._known_secrets.update(secrets)
         self._send(replace(message, secrets=secrets))
-
-    def _inputs(self, request: BranchRequest) -> dict[str, Fingerprint]:
-        """The inherited variables that the code reads, unless the branch has set them."""
-        reads = names_in(str(request.args["code"])).reads if request.tool == CODE_TOOL else ()
-        variables, inherited = self._shell.user_ns, self._inherited
-        shared = [name for name in reads if name in inherited and variables.get(name) is inherited[name]]
-        return fingerprints({name: variables[name] for name in shared})
 
     def _file_changed(self, change: Change) -> None:
         self._send(BranchMessage(file=FileChange.of(change.path, self._workspace.files.get(change.path))))

@@ -63,4 +63,4 @@ def test_what_is_changed_in_place_is_not_set():
     ],
 )
 def test_each_statement_has_its_own_text_and_no_other(code, texts):
-    assert [text for _, text in statements_in(code)] == texts
+    assert [text for *_, text in statements_in(code)] == texts

@@ -45,7 +45,9 @@ def test_the_calls_run_in_order_and_undo_puts_all_names_back(shell):
     )
     assert shell.names["rows"] == [1]
     assert run.branch == {"math": "set", "rows": "changed", "total": "changed", "more": "set"}
-    assert repr(run.apply()) == (
+    with pytest.raises(ConfigError, match=r"A call of `look` failed.*\n\n# From.*\nimport math$"):
+        run.apply()
+    assert repr(run.apply(anyway=True)) == (
         "Applied `look`: 4 calls ran in this session. Set math, more; changed total. rows: 1 item → 2 items."
         " `look.unapply()` puts the names back."
     )
@@ -112,7 +114,8 @@ def test_a_change_of_a_name_that_the_code_reads_is_found(shell, value, code, cha
     shell.names |= {"Thing": Thing, "np": numpy, "pd": pandas}
     shell.run(f"x = {value}")
     session = BranchedKernel(shell.ipython)
-    session.remember(fingerprints({"x": shell.names["x"]}))
+    session.copied()
+    session.remember(code)
     shell.run(change)
     assert session.changed([code]) == ["x"] * has_changed
 

@@ -1,4 +1,4 @@
-"""Attacks on Apply: what of a failed call runs."""
+"""What Apply takes of a call that failed: whole statements, each once."""
 
 import pytest
 
