@@ -10,6 +10,8 @@ from agent_nb.core.events import ToolFinished
 from agent_nb.files.diffs import unified_diff
 
 CellAction = Literal["change", "insert", "delete"]
+ChangeDecision = Literal["accepted", "refused", "open"]
+"""`open` takes a decision back."""
 CellType = Literal["code", "markdown", "raw"]
 
 
@@ -25,6 +27,8 @@ class CellChange:
     number: int
     """The cell's number when the change was offered, from 1; for an inserted cell, that of the cell above, or 0. Also 0
     for the cell of `%agent fix`, which is known by its id alone."""
+    place: int = 0
+    """The position of an inserted cell among those below the same cell."""
     kind: CellType = "code"
     before: str = ""
     after: str = ""
@@ -52,14 +56,14 @@ class CellChange:
 
 
 def changes_in(events: EventList) -> tuple[CellChange, ...]:
-    """The proposal of a run: the last change to each cell, in the order of the notebook."""
+    """The proposal of a run: the last change to each cell, in the order that the notebook gets."""
     changes: dict[str, CellChange] = {}
     for end in events.of(ToolFinished):
         for wire in (bundle[CHANGE_TYPE] for bundle in end.outputs if CHANGE_TYPE in bundle):
             if change := _read(wire):
                 changes[change.id] = change
     offered = (change for change in changes.values() if change.is_one)
-    return tuple(sorted(offered, key=lambda change: (change.number, change.action == "insert")))
+    return tuple(sorted(offered, key=lambda change: (change.number, change.action == "insert", change.place)))
 
 
 def _read(wire: Json) -> CellChange | None:

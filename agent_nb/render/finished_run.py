@@ -1,6 +1,6 @@
 """The attributes of a run that this package reads. `Run`, which is above this package, has more."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agent_nb._base.wire import Json
@@ -39,6 +39,8 @@ class FinishedRun(Protocol):
     def files(self) -> Files: ...
     @property
     def changes(self) -> tuple[CellChange, ...]: ...
+    @property
+    def decided(self) -> Mapping[str, str]: ...
     @property
     def events(self) -> EventList: ...
     @property

@@ -37,11 +37,11 @@ from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, image_data, plain_html
 from agent_nb.render.safe_markdown import link, to_html, with_code
 from agent_nb.render.summary import (
-    OFFERED,
     duration,
     ending,
     facts,
     image_labels,
+    offered_changes,
     result_expression,
     run_digest,
     subscript,
@@ -523,11 +523,12 @@ def _log(rows: Sequence[Row], answers: Sequence[Table], *, folds: bool) -> str:
 
 
 def _offered(run: FinishedRun) -> str:
+    heading, offered = offered_changes(run)
     changes = "".join(
-        f"<details><summary>{html.escape(change.title)}</summary>{_diff(change.diff)}</details>"
-        for change in run.changes
+        f"<details><summary>{html.escape(title)}</summary>{_diff(change.diff)}</details>"
+        for title, change in offered
     )
-    return f'<div class="anb-talk"><p class="anb-row">{OFFERED}:</p>{changes}</div>' if changes else ""
+    return f'<div class="anb-talk"><p class="anb-row">{heading}:</p>{changes}</div>' if changes else ""
 
 
 @cache

@@ -15,11 +15,11 @@ from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, safe_output
 from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
 from agent_nb.render.summary import (
-    OFFERED,
     duration,
     ending,
     facts,
     model_label,
+    offered_changes,
     replay_source,
     result_expression,
     trouble,
@@ -56,9 +56,10 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
         blocks.append("In the branch:" if run.settings.get("branch") else "In the notebook:")
         blocks += [f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()]
     if run.changes:
-        blocks.append(f"{OFFERED}:")
-        for change in run.changes:
-            blocks += [as_text(change.title), fenced(mask(change.diff).rstrip(), "diff")]
+        heading, changes = offered_changes(run)
+        blocks.append(f"{heading}:")
+        for title, change in changes:
+            blocks += [as_text(title), fenced(mask(change.diff).rstrip(), "diff")]
     if run.files:
         blocks += [f"- {code_span(path)}, {run.files.size_text(path)}" for path in run.files]
     if variants := variant_lines(run):
@@ -133,7 +134,8 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     lines += [line for shown in shown_answers(run) for line in ("", shown.to_text())]
     lines += [line for note in unsupported_note(run) for line in ("", note)]
     if run.changes:
-        lines += ["", f"{OFFERED}:", *(f"  {change.title}" for change in run.changes)]
+        heading, changes = offered_changes(run)
+        lines += ["", f"{heading}:", *(f"  {title}" for title, _ in changes)]
     if run.files:
         lines += ["", plural(len(run.files), "file") + ":"]
         lines += [f"  {path}, {run.files.size_text(path)}" for path in run.files]

@@ -11,11 +11,11 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import plural
 from agent_nb.core.run_settings import header_words
 from agent_nb.files import human_size, lost_files
+from agent_nb.files.cell_changes import CellChange
 from agent_nb.render.finished_run import FinishedRun
 
 MOST_NUMBERS = 20
 """Maximum numbers that a footnote lists."""
-OFFERED = "Changes to the notebook that it offers"
 NOT_COMPUTED = "No code was run: these numbers were not computed"
 
 
@@ -96,6 +96,14 @@ def uncomputed_note(run: FinishedRun) -> str:
 def replay_source(run: FinishedRun) -> str:
     """Return the replayed cassette; empty for a run that called its model."""
     return str(run.settings.get("replayed") or "")
+
+
+def offered_changes(run: FinishedRun) -> tuple[str, list[tuple[str, CellChange]]]:
+    """Return a heading, and the changes of cells with their titles: `Cell 3 (accepted)`."""
+    decided = {change.id: run.decided.get(change.id) for change in run.changes}
+    heading = f"Changes to the notebook that it offer{'ed' if all(decided.values()) else 's'}"
+    words = {name: f" ({decision})" if decision else "" for name, decision in decided.items()}
+    return heading, [(f"{change.title}{words[change.id]}", change) for change in run.changes]
 
 
 def _context_share(run: FinishedRun) -> int:

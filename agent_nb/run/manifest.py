@@ -15,6 +15,7 @@ from agent_nb.core.messages import sent_fields
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.render.answers import entry_text
 from agent_nb.render.safe_markdown import as_text, code_span
+from agent_nb.render.summary import offered_changes
 from agent_nb.run.record import RunRecord
 
 _PACKAGES = ("agent-nb", "openai", "anthropic", "google-genai", "genai-prices")
@@ -107,13 +108,14 @@ def _row(name: str, run: RunRecord, facts: Json) -> list[str]:
 
 
 def _result(run: RunRecord, facts: Json) -> str:
-    hashes = facts["files_sha256"]
+    hashes, (heading, offered) = facts["files_sha256"], offered_changes(run)
     lines = [
         "[Write: what it is used for.]",
         *(f"File {code_span(path)}, SHA-256 `{digest}`." for path, digest in hashes.items()),
         f"Edited by hand after the run: {', '.join(map(code_span, facts['edited_by_hand'])) or 'nothing'}.",
         *([f"Answer: {code_span(entry_text(run.plain_answer))}."] if run.settings.get("answer") else []),
         _approvals(facts["approvals"]),
+        *([f"{heading}: {_text('; '.join(title for title, _ in offered))}."] if offered else []),
         f"Page checks by the model: {len(run.checks)}, "
         f"with console errors: {sum(bool(check.errors) for check in run.checks)}.",
         *([f"A check failed: {_text(run.failed_check)}"] if run.failed_check else []),

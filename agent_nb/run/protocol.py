@@ -4,9 +4,9 @@
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.secrets import StreamMasker, mask, safe_text
@@ -16,15 +16,13 @@ from agent_nb.core.annotations import Annotation
 from agent_nb.core.event_list import continues
 from agent_nb.core.run_settings import BoundKind, bound_kind
 from agent_nb.files import change_summary
-from agent_nb.files.cell_changes import CellChange
+from agent_nb.files.cell_changes import CellChange, ChangeDecision
 from agent_nb.run.supported_numbers import AnswerNumber
 
 JOINED_SECONDS = 0.1
 """Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
 LONGEST_ARGUMENT = 500
 """Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
-ChangeDecision = Literal["accepted", "refused", "open"]
-"""`open` takes a decision back."""
 ESTIMATE_INTERVAL = 1.0
 """Minimum seconds between usage estimates."""
 
@@ -62,6 +60,10 @@ class Decided:
     change: str
     """The change's id."""
     decision: ChangeDecision
+
+
+def decided_rows(decided: Mapping[str, ChangeDecision]) -> tuple[Decided, ...]:
+    return tuple(Decided(change=change, decision=decision) for change, decision in decided.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from agent_nb.core.event_list import EventList
 from agent_nb.core.messages import Message, Thinking, ToolResult, ToolSpec, ToolUse, Usage
 from agent_nb.core.run_settings import ANSWER_TOOL, READING_TOOLS, had_data
 from agent_nb.files import Files, lost_files
-from agent_nb.files.cell_changes import CellChange, changes_in
+from agent_nb.files.cell_changes import CellChange, ChangeDecision, changes_in
 from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
 from agent_nb.run.supported_numbers import AnswerNumber, AnswerSources, answer_numbers
 from agent_nb.tools.toolbox import BUILT_IN_NAMES
@@ -57,6 +57,8 @@ class RunRecord:
     """The `--check` that failed, with its actual values: `len(files) > 1: len(files) is 1`."""
     annotations: tuple[Annotation, ...] = ()
     """Notes and questions for readers of a replay, for all variants."""
+    decided: dict[str, ChangeDecision] = field(default_factory=dict)
+    """What the user has accepted or refused of `changes`, by their ids, for all variants."""
     ended_at: str = ""
     """End time, in the format of `settings["started"]`."""
     fingerprint: Json = field(default_factory=dict)
@@ -160,7 +162,7 @@ class RunRecord:
 
     @cached_property
     def changes(self) -> tuple[CellChange, ...]:
-        """The changes to cells of the notebook that the run offers, in the notebook's order, with secrets masked."""
+        """The changes to cells of the notebook that the run offers, as the notebook gets them, with secrets masked."""
         return changes_in(self.events)
 
     @cached_property

@@ -31,7 +31,7 @@ from agent_nb.pages.policy import policy_for
 from agent_nb.render import to_page
 from agent_nb.render.frozen import saved_values
 from agent_nb.render.summary import uncomputed_note, written_prompt
-from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names
+from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names, decided_rows
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
 
@@ -82,6 +82,7 @@ def _record(run: RunRecord) -> Json:
         about=header_words(run.settings),
         failed_check=safe_text(run.failed_check),
         annotations=safe_annotations(run.annotations),
+        decided=decided_rows(run.decided),
         bound=bound_names(run.settings),
         numbers=run.answer_numbers,
         numbers_note=uncomputed_note(run),

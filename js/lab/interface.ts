@@ -30,6 +30,8 @@ export interface CellWrite {
 	readonly id: string;
 	readonly action: CellAction;
 	readonly cell_id: string;
+	/** The number of the cell above an inserted one; 0 at the top. */
+	readonly number: number;
 	readonly kind: CellType;
 	readonly before: string;
 	readonly after: CellSource;

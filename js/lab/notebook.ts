@@ -194,9 +194,9 @@ type Edit = (
 	change: CellWrite,
 ) => ((panel: NotebookPanel) => void) | null;
 
-const insert: Edit = (panel, shared, { cell_id: id, kind, after, above, made }) => {
+const insert: Edit = (panel, shared, { cell_id: id, number, kind, after, above, made }) => {
 	const cell = above.map((name) => cellOf(panel, name)).find((one) => one !== undefined);
-	if (cellOf(panel, id) || (!cell && above.length)) return null;
+	if (cellOf(panel, id) || (!cell && number > 0)) return null;
 	const metadata = { agent_nb: { ...made, kind: "inserted" }, tags: [TAG] };
 	const index = cell ? panel.content.widgets.indexOf(cell) + 1 : 0;
 	alone(shared, () => shared.insertCells(index, [{ id, cell_type: kind, source: after, metadata }]));

@@ -7,7 +7,7 @@ const CHANGE_TYPE = "application/vnd.agent-nb.change+json";
 
 const proposals = new WeakMap<VariantState["rows"], readonly CellChange[]>();
 
-/** The last change of each cell, in the order of the notebook. */
+/** The last change of each cell, in the order that the notebook gets. */
 export function changesOf({ rows, fix }: VariantState): readonly CellChange[] {
 	const changes = proposals.get(rows) ?? changesIn(rows);
 	proposals.set(rows, changes);
@@ -21,8 +21,8 @@ function changesIn(rows: VariantState["rows"]): readonly CellChange[] {
 	const offered = [...last.values()].filter(
 		({ action, before, after }) => action === "delete" || before !== after,
 	);
-	const place = ({ number, action }: CellChange): number => number + (action === "insert" ? 0.5 : 0);
-	return offered.sort((a, b) => place(a) - place(b));
+	const below = ({ number, action }: CellChange): number => number + (action === "insert" ? 0.5 : 0);
+	return offered.sort((a, b) => below(a) - below(b) || (a.place ?? 0) - (b.place ?? 0));
 }
 
 /** A run's file may come from someone else. */

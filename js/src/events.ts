@@ -290,6 +290,7 @@ export interface CellChange {
 	action: CellAction;
 	cell_id: string;
 	number: number;
+	place: number;
 	kind: CellType;
 	before: string;
 	after: string;

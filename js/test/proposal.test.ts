@@ -9,6 +9,7 @@ import { Kernel, META, shadow, soon } from "./kernel.ts";
 
 const TYPE = "application/vnd.agent-nb.change+json";
 const CHANGE: CellChange = {
+	place: 0,
 	id: "c1",
 	action: "change",
 	cell_id: "mean",
@@ -84,6 +85,14 @@ async function answer(fields: object = {}): Promise<void> {
 const decisions = (): unknown[] => kernel.commands("decide").map(({ decision }) => decision);
 
 describe("changes of cells", () => {
+	test("are in the order that the notebook gets, whichever call came first", async () => {
+		const top = { ...CHANGE, action: "insert", number: 0, before: "" };
+		const second = { ...top, id: "c2", place: 1, after: "yes = 2" };
+		await offer([second, CHANGE, { ...top, id: "c3", after: "yes = 1" }]);
+		const cards = [...panel().querySelectorAll(".anb-card")].map(({ textContent }) => textContent);
+		expect(cards.map((card) => /yes = \d/.exec(card)?.[0])).toEqual(["yes = 1", "yes = 2", undefined]);
+	});
+
 	test("are shown whole and as text, and accepted with the kernel's texts", async () => {
 		await offer();
 		expect(panel().querySelector("img")).toBeNull();

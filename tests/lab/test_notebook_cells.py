@@ -5,7 +5,17 @@ import json
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.lab import LOAD, MODEL, Lab, open_notebook, run_all, wait_for_kernel
+from agent_nb import load
+from tests.support.lab import (
+    LOAD,
+    MODEL,
+    Lab,
+    keep_screenshot,
+    open_notebook,
+    run_all,
+    save,
+    wait_for_kernel,
+)
 from tests.support.wire import Call, Say, reply
 
 MODELS = """() => window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells
@@ -138,3 +148,27 @@ def test_two_windows_have_one_proposal_and_a_read_only_notebook_offers_nothing(o
     other.locator("[data-tab=notebook]").click()
     expect(other.locator(".anb-proposal")).to_contain_text("This notebook is read-only")
     expect(other.locator(".anb-proposal").get_by_role("button", name="Accept")).to_have_count(0)
+
+
+def test_new_cells_come_in_the_order_of_the_list_and_what_was_decided_is_saved(page: Page, lab: Lab, vendor):
+    tops = [{"after": "top", "source": f"{name} = 1"} for name in "abc"]
+    vendor.plan(reply(*(Call("insert_cell", top, id=top["source"][0]) for top in tops)), reply(Say("Three.")))
+    open_notebook(page, lab, write(lab, "order"))
+    run_all(page)
+    wait_for_kernel(page)
+    cards = page.locator(".anb-proposal .anb-card")
+    expect(cards).to_have_count(3)
+    sources = page.evaluate(SOURCES)
+    press(cards.nth(0), "Refuse")
+    press(cards.nth(2), "Accept")
+    has(page, "c = 1", *sources)
+    press(cards.nth(1), "Accept")
+    has(page, "b = 1", "c = 1", *sources)
+    keep_screenshot(page, "decided")
+    save(page)
+    saved = (lab.root / "order.ipynb").read_text()
+    titles = [f"<summary>New code cell at the top ({word})</summary>" for word in ("refused", "accepted")]
+    assert [saved.count(title) for title in titles] == [1, 2]
+    assert "that it offers" not in saved
+    file = max((lab.root / ".agent_nb" / "runs").glob("*-hero-*.run.jsonl"))
+    assert [*load(file).decided.values()] == ["refused", "accepted", "accepted"]

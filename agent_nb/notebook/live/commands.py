@@ -16,6 +16,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.engine.approval import Answer
+from agent_nb.files.cell_changes import ChangeDecision
 from agent_nb.images.pasted import save_pasted
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.live.live_run import LiveRun, window_number
@@ -28,7 +29,6 @@ from agent_nb.notebook.verify import EQUAL, check_verifiable, outcome, verify
 from agent_nb.pages.page_check import ViewerUnavailableError
 from agent_nb.render import bundle
 from agent_nb.run.cells import Cells, numbered_code
-from agent_nb.run.protocol import ChangeDecision
 from agent_nb.run.run import Run, session_of
 from agent_nb.run.turn_requests import request_for_page
 from agent_nb.tools import ToolOutput
@@ -364,7 +364,7 @@ class DecideCommand(PageCommand, command="decide"):
             raise ConfigError("This run was loaded or replayed. Run its cell again to change the notebook.")
         model = run.finished_result(self.number).model
         changes = proposals.decide(self.changes, self.decision, self.client)
-        run.stream.set_decided(dict.fromkeys(self.changes, self.decision))
+        run.decide(dict.fromkeys(self.changes, self.decision))
         return {"changes": changes, "made": {"run": run.id, "model": model}}
 
 

@@ -19,10 +19,11 @@ from agent_nb.core.events import ApprovalRequested, Event, MessageAdded, UsageUp
 from agent_nb.core.run_settings import header_words
 from agent_nb.engine.approval import Answer, Ask, nobody_to_ask
 from agent_nb.engine.handle import Handle
+from agent_nb.files.cell_changes import ChangeDecision
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.notebook_tools.proposals import offer_fix
+from agent_nb.notebook.notebook_tools.proposals import offer_fix, with_decisions
 from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.retry_cells import repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
@@ -31,7 +32,7 @@ from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailab
 from agent_nb.pages.preview import TooLargeError, assembled
 from agent_nb.render.summary import ready_line, run_digest, uncomputed_note
 from agent_nb.run.cells import changes_names
-from agent_nb.run.protocol import JOINED_SECONDS, ChangeDecision, Decided, Encoder, Meta, Ready, bound_names
+from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names, decided_rows
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
 
@@ -172,12 +173,11 @@ class RunStream:
         self.meta = replace(self.meta, undone=(*self.meta.undone, *undone))
         self.send_all()
 
-    def set_decided(self, decisions: Mapping[str, ChangeDecision]) -> None:
-        """Record decisions about changes of cells, and inform all pages."""
-        earlier = [row for row in self.meta.decided if row.change not in decisions]
-        newer = [Decided(change=change, decision=decision) for change, decision in decisions.items()]
-        self.meta = replace(self.meta, decided=(*earlier, *newer))
-        self.send_all()
+    def set_decided(self, decided: Mapping[str, ChangeDecision]) -> None:
+        """Inform all pages if the decisions about changes of cells have changed."""
+        if self.meta.decided != (rows := decided_rows(decided)):
+            self.meta = replace(self.meta, decided=rows)
+            self.send_all()
 
     def set_running_code(self, variants: tuple[int, ...]) -> None:
         self.meta = replace(self.meta, running_code=variants)
@@ -231,6 +231,7 @@ class LiveRun:
         self._consoles: dict[int, PageConsole] = {}
         """Console output of the previewed pages, by variant, for `run.console`."""
         self.on_pick: Callable[[int], None] | None = None
+        self.on_decide: Callable[[Run], None] | None = None
         self.questions = Questions(handle.problems_of, handle.consent) if handle else Questions()
         self.ask_otherwise: Ask | None = None
         self.checks: dict[str, tuple[str, asyncio.Future[Json]]] = {}
@@ -266,6 +267,7 @@ class LiveRun:
             connected=store_of(run.id, run.variant) is not None,
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
+            decided=decided_rows(run.decided),
             numbers=run.answer_numbers,
             numbers_note=uncomputed_note(run),
             applies=_applicable(run),
@@ -288,6 +290,7 @@ class LiveRun:
     ) -> None:
         """Inform the page that the variables are set, and where the run was saved."""
         self.result = run
+        self.stream.set_decided(run.decided)
         again, others = retry_cells(run, self.cell)
         ready = Ready(
             line=ready_line(run, files_name, picked=picked),
@@ -305,6 +308,15 @@ class LiveRun:
             applies=_applicable(run),
         )
         self.stream.finish(ready)
+
+    def decide(self, decisions: Mapping[str, ChangeDecision]) -> None:
+        """Record the user's decisions about changes of cells in the run, and inform all pages."""
+        if self.result is None:
+            return
+        self.result = with_decisions(self.result, {**self.result.decided, **decisions})
+        self.stream.set_decided(self.result.decided)
+        if self.on_decide is not None:
+            self.on_decide(self.result)
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         """Ask the user through the page, falling back to `ask_otherwise`; raises if nobody can be asked."""

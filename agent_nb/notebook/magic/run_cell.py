@@ -28,6 +28,7 @@ from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, set_variables
 from agent_nb.notebook.magic.plan import CellPlan, make_plan
+from agent_nb.notebook.notebook_tools.proposals import with_decisions
 from agent_nb.notebook.page.pages import succeed
 from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
@@ -137,7 +138,7 @@ def _check_name_is_free(session: Session, name: str) -> None:
 def _show(plan: CellPlan, handle: Handle, view: View) -> None:
     view.start(plan.note)
     plan.rules.follow(handle, view.warn)
-    view.connect(partial(pick, plan.session, handle))
+    view.connect(partial(pick, plan.session, handle), partial(keep_decisions, plan))
 
 
 class Ended(NamedTuple):
@@ -259,6 +260,21 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
         )
     variant = current.pick(number)
     return variant, set_variables(session, variant)
+
+
+def keep_decisions(plan: CellPlan, run: Run) -> str:
+    """Set the variable to the run with the user's decisions about its changes of cells, and save it again.
+
+    Returns its path; empty if it is not saved.
+    """
+    session = plan.session
+    current = session.namespace.get(run.name)
+    if isinstance(current, Run) and current.id == run.id:
+        session.namespace[run.name] = with_decisions(current, run.decided)
+    if session.defaults.save_runs and not plan.options.no_save:
+        with contextlib.suppress(OSError):
+            return RunStore(session.home).save(run).relative_to(session.home).as_posix()
+    return ""
 
 
 def _in_background(plan: CellPlan, handle: Handle, view: View) -> None:

@@ -5,17 +5,16 @@ An event has only the masked texts of a change; the real ones stay here. On a pr
 decision of any window counts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from agent_nb._base.secrets import MASK, own_values
 from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
-from agent_nb.files.cell_changes import CellChange
+from agent_nb.files.cell_changes import CellChange, ChangeDecision
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.values.cells import mask_named
-from agent_nb.run.protocol import ChangeDecision
 from agent_nb.run.run import Run
 
 MOST_CHANGES = 2_000
@@ -71,6 +70,14 @@ class Proposals:
 
 
 proposals = Proposals()
+
+
+def with_decisions(run: Run, decided: Mapping[str, ChangeDecision]) -> Run:
+    """A copy of the run, and of its variants, with these decisions about its changes."""
+    left: dict[str, ChangeDecision]
+    left = {change: decision for change, decision in decided.items() if decision != "open"}
+    variants = tuple(replace(variant, decided=left) for variant in run.variants)
+    return replace(run, decided=left, variants=variants)
 
 
 def offer_fix(run: Run, failure: FailedCell | PlainCell | None) -> CellChange | None:

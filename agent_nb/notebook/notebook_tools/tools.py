@@ -1,5 +1,6 @@
 """`list_cells` and `read_cells`, and the tools that offer changes: `change_cell`, `insert_cell`, `delete_cell`."""
 
+import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -85,6 +86,7 @@ class _NotebookTools:
         self._own = cell_id(session.shell)
         self._offered: defaultdict[int, dict[str, CellChange]] = defaultdict(dict)
         """The changes of each variant, by the cell's id."""
+        self._offering = asyncio.Lock()
         self._numbers: dict[str, int] = {}
         """The numbers of the cells by their ids, as they were read last."""
 
@@ -96,8 +98,14 @@ class _NotebookTools:
         def title(args: Json) -> str:
             return f"{verb} {self._title(args) or noun}"
 
+        async def one_by_one(args: Json, context: ToolContext) -> Any:
+            # Calls of one turn run at the same time, and each change builds on those before it.
+            async with self._offering:
+                return await run(args, context)
+
         required = [field for field in fields if field not in _OPTIONAL]
-        return Tool(spec=tool_spec(name, description, fields, required), run=run, packaged=True, title=title)
+        spec, alone = tool_spec(name, description, fields, required), run if noun == "cells" else one_by_one
+        return Tool(spec=spec, run=alone, packaged=True, title=title)
 
     def _title(self, args: Json) -> str:
         """What a call is about, as its proposal says it: `cell 3` or `Markdown cell below cell 3`."""
@@ -161,13 +169,14 @@ class _NotebookTools:
         number = 0
         if after != "top":
             number = (offered[after] if after in offered else _find_one(cells, after)).number
-        new = (change for change in offered.values() if (change.action, change.number) == ("insert", number))
+        new = [change for change in offered.values() if (change.action, change.number) == ("insert", number)]
         above = [*(cell.id for cell in cells[:number] if cell.id), *(change.cell_id for change in new)]
         change = CellChange(
             id=uuid4().hex,
             action="insert",
             cell_id=f"agent-{uuid4().hex[:8]}",
             number=number,
+            place=len(new),
             kind=args.get("kind", "code"),
             after=args["source"],
         )

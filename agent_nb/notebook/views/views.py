@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from IPython import get_ipython
 from IPython.display import clear_output, display
 
+from agent_nb._base.atomic import FOLDER
 from agent_nb._base.secrets import StreamMasker, safe_text
 from agent_nb._base.threads import running_loop
 from agent_nb.core.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
@@ -31,6 +32,8 @@ if TYPE_CHECKING:  # it loads what only the widget needs
 
 Pick = Callable[[int], tuple[Run, str | None] | None]
 """Sets the variables to a variant (from 1); returns it and the name of its files, or None if others are running."""
+Keep = Callable[[Run], str]
+"""Keeps a run with the user's decisions about its changes of cells; returns its path, empty if it is not saved."""
 CLEAR_LINE = "\r\x1b[2K"
 DIM, RESET = "\x1b[2m", "\x1b[0m"
 _COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
@@ -53,8 +56,8 @@ class View:
     def warn(self, text: str) -> None:
         print(text)
 
-    def connect(self, pick: Pick) -> None:
-        """Set the callback of the widget's Pick buttons."""
+    def connect(self, pick: Pick, keep: Keep) -> None:
+        """Set the callbacks of the widget's buttons: Pick, and those of changes of cells."""
 
     def ask_with(self, ask: Ask) -> None:
         """Set the fallback that asks when this view cannot."""
@@ -206,6 +209,9 @@ class LiveView(FrozenView):
         self._options, self._cell = options, cell
         self._paths: list[str] = []
         self._display: Any = None
+        self._extras: tuple[str | None, bytes] = None, b""
+        """What is shown besides the run: the name of its files, and an image of its page."""
+        self._picked = False
         self._light: LightForm | None = None
         self._in_console = False
         self._can_update = True
@@ -236,12 +242,17 @@ class LiveView(FrozenView):
         self._printed.append(text)
         super().warn(text)
 
-    def connect(self, pick: Pick) -> None:
+    def connect(self, pick: Pick, keep: Keep) -> None:
         def on_pick(number: int) -> None:
             if result := pick(number):
                 self._show(*result, picked=True)
 
-        self._live.on_pick = on_pick
+        def on_decide(run: Run) -> None:
+            if path := keep(run):
+                self._paths = [*(old for old in self._paths if not old.startswith(FOLDER)), path]
+            self._show(run, *self._extras, picked=self._picked)
+
+        self._live.on_pick, self._live.on_decide = on_pick, on_decide
 
     def ask_with(self, ask: Ask) -> None:
         async def ask_below(request: ApprovalRequested) -> Answer:
@@ -262,7 +273,7 @@ class LiveView(FrozenView):
 
     def _show(self, run: Run, files_name: str | None, image: bytes = b"", *, picked: bool = False) -> None:
         self._stop_light()
-        live = self._live
+        live, self._extras, self._picked = self._live, (files_name, image), picked
         live.stream.flush()
         self._replace(bundle(run, image))
         if self._in_console and not live.refused and not live.stream.watched.is_set():

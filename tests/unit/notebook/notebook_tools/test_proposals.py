@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, load
+from agent_nb import Agent, load, replay
 from agent_nb._base.constants import CHANGE_TYPE
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import ToolFinished
@@ -16,6 +16,7 @@ from agent_nb.notebook.failures import FailedCell
 from agent_nb.notebook.notebook_tools import tools
 from agent_nb.notebook.notebook_tools.proposals import Proposals
 from agent_nb.notebook.notebook_tools.tools import notebook_tools
+from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render.transcript import ToolRow, transcript
 from agent_nb.run.run import Run
 from tests.unit.notebook.notebook_tools.conftest import OWN, code, outputs_of
@@ -95,6 +96,20 @@ async def test_new_cells_follow_each_other_below_the_nearest_that_is_left(page):
     written = page.decide("accepted", one, two)["changes"]
     assert written[0]["above"] == ["load", "intro"]
     assert written[1]["above"] == [one.cell_id, "load", "intro"]
+
+
+async def test_cells_offered_in_one_turn_follow_each_other_as_listed(page):
+    sources = [f"{name} = 1" for name in "abcd"]
+    turn = [call("insert_cell", {"after": "top", "source": source}) for source in sources]
+    turn += [call("change_cell", {"cell": "load", "old": old, "new": "7"}) for old in ("3", "5")]
+    provider = ScriptedProvider([turn, [text("Done.")]])
+    handle = Agent(provider, tools=notebook_tools(page.session)).start("Go on.")
+    shown = page.show(handle, "hero-1")
+    shown.announce_ready(await handle, None)
+    *inserted, changed = shown.result.changes
+    assert [(change.after, change.place) for change in inserted] == [*zip(sources, range(4), strict=True)]
+    assert [len(row["above"]) for row in page.decide("accepted", *inserted)["changes"]] == [0, 1, 2, 3]
+    assert changed.after.startswith("prices = [7, 7]")
 
 
 @pytest.mark.parametrize(
@@ -213,6 +228,28 @@ async def test_every_form_of_the_run_shows_the_proposal(page):
     bundle = run._repr_mimebundle_()
     assert "<summary>Cell 4</summary>" in bundle["text/html"]
     assert "  Cell 4" in bundle["text/plain"]
+
+
+async def test_every_form_of_the_run_says_what_was_accepted_and_refused(page, tmp_path):
+    shown = await page.run(DIVIDE, TITLE)
+    title, changed = shown.result.changes
+    page.decide("accepted", title)
+    plain = shown.result._repr_mimebundle_()["text/plain"]
+    assert "that it offers:\n  New Markdown cell at the top (accepted)\n  Cell 4" in plain
+    for decision in ("refused", "open", "refused"):
+        page.decide(decision, changed)
+    path = shown.result.save(tmp_path / "hero.run.jsonl")
+    replayed = await Agent(replay(path), tools=notebook_tools(page.session)).start("Do it.")
+    for run in (shown.result, load(path), replayed):
+        assert run.decided == {title.id: "accepted", changed.id: "refused"}
+        assert "that it offered:\n\nNew Markdown cell at the top (accepted)\n\n```diff\n" in run.to_markdown()
+        assert "<summary>Cell 4 (refused)</summary>" in run._repr_mimebundle_()["text/html"]
+        assert "offered: New Markdown cell at the top (accepted); Cell 4 (refused)." in run.statement()
+        file = run.to_replay(tmp_path / "hero.html", overwrite=True).read_text()
+        assert f'{{"change": "{title.id}", "decision": "accepted"}}' in file
+    page.hub._runs.clear()
+    decided = page.hub._runs[page.hub.adopt(replayed)].stream.meta.decided
+    assert [row.decision for row in decided] == ["accepted", "refused"]
 
 
 @pytest.mark.parametrize(
