@@ -10,6 +10,7 @@ from typing import Any
 
 from agent_nb._base.atomic import PATIENCE, locked, write_atomically
 from agent_nb._base.text import sha256
+from agent_nb._base.user_file import home_folder
 from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ConfigError
 
@@ -17,9 +18,9 @@ from agent_nb.core.errors import ConfigError
 def data_folder() -> Path:
     """Return the folder of this user's counters. Not beside the lab file, which a whole class may share."""
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        base = os.environ.get("LOCALAPPDATA") or home_folder() / "AppData" / "Local"
     else:
-        base = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+        base = os.environ.get("XDG_DATA_HOME") or home_folder() / ".local" / "share"
     return Path(base) / "agent_nb" / "labs"
 
 
@@ -27,7 +28,10 @@ class BudgetCounter:
     def __init__(self, lab: Path) -> None:
         self._lab = lab
         digest = sha256(os.fsencode(lab))[:16]
-        self.path = data_folder() / f"{digest}.json"
+        try:
+            self.path = data_folder() / f"{digest}.json"
+        except FileNotFoundError as error:
+            raise ConfigError(f"The costs of this lab cannot be counted: {error.strerror}.") from None
 
     def total(self) -> float:
         """Return the cost of all runs so far, including running ones in any notebook."""

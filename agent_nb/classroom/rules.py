@@ -4,6 +4,7 @@ import math
 import os
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Literal
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.text import did_you_mean, listed, printable, sha256, shortened
+from agent_nb._base.user_file import home_folder
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import LIMITS, MOST_VARIANTS, STRICTNESS, Mode
 from agent_nb.providers import full_name
@@ -123,7 +125,9 @@ def find_lab(folder: Path) -> Path | None:
     """
     folder = folder.resolve()
     settings = [os.environ.get(name, "") for name in ROOT_VARIABLES]
-    roots = [*(Path(name).expanduser().resolve() for name in settings if name), Path.home().resolve()]
+    roots = [Path(os.path.expanduser(name)).resolve() for name in settings if name]
+    with suppress(FileNotFoundError):
+        roots.append(home_folder().resolve())
     root = next((root for root in roots if folder.is_relative_to(root)), folder)
     for place in (folder, *folder.parents):
         if (place / FILE).is_file():

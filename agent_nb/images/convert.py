@@ -3,6 +3,7 @@
 import base64
 import binascii
 import io
+import os
 import sys
 import urllib.parse
 import warnings
@@ -102,7 +103,7 @@ def read_source(source: str | Path, name: str = "") -> tuple[bytes, str]:
         if scheme != "https":
             raise ConfigError(f"Files are fetched over https only, not {scheme}: {text[:80]!r}.")
         return fetch_https(text), name or urllib.parse.urlsplit(text).path.rpartition("/")[2]
-    path = Path(text).expanduser() if isinstance(source, str) else source
+    path = Path(os.path.expanduser(text)) if isinstance(source, str) else source
     try:
         return read_file(path, MAX_BYTES + 1, start=True), name or path.name
     except (OSError, ValueError) as exc:

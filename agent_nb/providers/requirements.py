@@ -4,7 +4,6 @@ import functools
 import os
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from agent_nb.core.errors import ConfigError, InstallError, check_type
@@ -78,7 +77,7 @@ def _upgrade(api: Api) -> str:
 def has_credentials(identity: Identity) -> bool:
     """Whether variables or files hold credentials. Those that a cloud gives to its own machines are not detected."""
     return any(map(os.environ.get, identity.variables)) or any(
-        Path(os.path.expandvars(file)).expanduser().is_file() for file in identity.files
+        os.path.isfile(os.path.expanduser(os.path.expandvars(file))) for file in identity.files
     )
 
 

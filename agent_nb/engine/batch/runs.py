@@ -1,6 +1,7 @@
 """The jobs of `agent.map`, each prompt on each model, and their runs: in memory, as a table, and in a folder."""
 
 import json
+import os
 import re
 from collections import Counter, OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
@@ -166,7 +167,7 @@ class Store:
     """The runs in one folder. Reading and writing block: call them in a thread."""
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder = Path(folder).expanduser().absolute()
+        self.folder = Path(os.path.expanduser(folder)).absolute()
         try:
             check_place(self.folder / "x", folder_of(folder, Path.cwd()))
             self.folder.mkdir(parents=True, exist_ok=True)
