@@ -1,6 +1,8 @@
 """The cells that `%agent fix` and `%agent explain` refer to. `%load_ext` imports this module, so it stays light."""
 
+import os
 import re
+import sys
 import traceback
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +12,8 @@ MOST_FAILURES = 20
 MAX_FRAMES = 8
 MAX_MESSAGE = 4_000
 _OWN = (str(Path(__file__).parent / "kernel_tools"), "<frozen ")
-_IPYTHON = r"[\\/](?:IPython|ipykernel)[\\/]"
+_CELL_FILE = re.compile(r"[\\/]ipykernel_\d+[\\/]\d+\.py\Z")
+"""The name that ipykernel gives to a cell."""
 
 
 class FailedCell(SimpleNamespace):
@@ -111,11 +114,9 @@ def code_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """The frames from the first one of a cell or of `run_python` code."""
     frames = traceback.extract_tb(error.__traceback__)
     start = next((at for at, frame in enumerate(frames) if _is_source(frame.filename)), len(frames))
-    return [
-        frame
-        for frame in frames[start:]
-        if not frame.filename.startswith(_OWN) and not re.search(_IPYTHON, frame.filename)
-    ]
+    modules = filter(None, map(sys.modules.get, ("IPython", "ipykernel")))
+    left_out = (*_OWN, *(f"{Path(str(module.__file__)).parent}{os.sep}" for module in modules))
+    return [frame for frame in frames[start:] if not frame.filename.startswith(left_out)]
 
 
 def is_code(filename: str) -> bool:
@@ -124,7 +125,7 @@ def is_code(filename: str) -> bool:
 
 def _is_source(filename: str) -> bool:
     """Whether a file name belongs to `run_python` code or to a cell."""
-    return filename.startswith(("<run_python", "<ipython-input")) or "ipykernel_" in filename
+    return filename.startswith(("<run_python", "<ipython-input")) or bool(_CELL_FILE.search(filename))
 
 
 def error_message(error: BaseException) -> str:

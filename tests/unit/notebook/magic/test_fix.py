@@ -44,6 +44,15 @@ def test_the_prompt_has_the_cell_the_error_and_the_variables_it_names(shell):
     assert "not named" not in text
 
 
+@pytest.mark.parametrize("folder", ["IPython", "ipykernel", "ipykernel_tools"])
+def test_frames_of_the_users_own_folders_are_kept(shell, tmp_path, monkeypatch, folder):
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / f"mine_{folder}.py").write_text("def half(x):\n    return x / 0\n")
+    monkeypatch.syspath_prepend(tmp_path / folder)
+    shell.run(f"from mine_{folder} import half\nhalf(1)")
+    assert f"{folder}/mine_{folder}.py, line 2, in half" in prompt_of(shell)
+
+
 @pytest.mark.parametrize(
     ("code", "found"),
     [
