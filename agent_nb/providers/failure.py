@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
@@ -180,7 +181,9 @@ def _number(text: str) -> float | None:
 def _seconds_until(date: str) -> float | None:
     """Seconds until an HTTP date; None if it is past, or no date."""
     try:
-        seconds = parsedate_to_datetime(date).timestamp() - time.time()
+        moment = parsedate_to_datetime(date)
+        # `-0000` is UTC as well, but has no time zone here and would be read as local time.
+        seconds = moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() - time.time()
     except (ValueError, OverflowError, OSError):
         return None
     return seconds if seconds > 0 else None

@@ -1,5 +1,6 @@
 """Real answers of the vendors to too many requests: which ones pass, which ones do not, and how long to wait."""
 
+import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -201,8 +202,15 @@ def test_the_wait_is_read_in_every_form(headers, seconds):
     assert retry_delay(headers) == seconds
 
 
-def test_the_wait_may_be_given_as_a_date():
-    date = datetime.now(UTC) + timedelta(hours=1)
-    wait = retry_delay({"retry-after": format_datetime(date, usegmt=True)})
+@pytest.mark.parametrize("zone", ["GMT", "-0000"])
+def test_the_wait_may_be_given_as_a_date(zone, monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        date = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+        wait = retry_delay({"retry-after": date.replace("GMT", zone)})
+    finally:
+        monkeypatch.undo()
+        time.tzset()
     assert wait is not None
     assert 3000 < wait <= 3600
