@@ -83,8 +83,8 @@ class CellRewriter:
         head = lines[start].rstrip("\n")
         magic, _, args = head.partition(" ")
         body = "".join(lines[start + 1 :])
-        if magic == f"%{self.magic_name}" and re.match(r"\s*(?:fix|explain)\b", args) and not body.strip():
-            return [f"await {_AGENT_CELL}({args!r}, None)\n"]
+        if magic == f"%{self.magic_name}" and re.match(r"\s*(?:fix|explain)\b", args) and args[-1] != "\\":
+            return [f"await {_AGENT_CELL}({args!r}, None)\n", *lines[start + 1 :]]
         if magic.rstrip() != f"%%{self.magic_name}":
             return lines
         return [f"await {_AGENT_CELL}({args!r}, {body!r})\n"]

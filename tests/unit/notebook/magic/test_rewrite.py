@@ -37,10 +37,16 @@ def test_an_agent_cell_becomes_an_await(rewrite, code, line, body):
     assert rewrite(code) == f"{AWAITED}({line!r}, {body!r})\n"
 
 
+@pytest.mark.parametrize("rest", ["", "# a comment\n", "print(1)\n"])
+def test_a_fix_is_awaited_whatever_follows(rewrite, rest):
+    assert rewrite(f"# first\n%agent fix 3\n{rest}") == f"{AWAITED}('fix 3', None)\n{rest}"
+
+
 @pytest.mark.parametrize(
     "code",
     [
         "",
+        "%agent fix \\\n-m demo:\n",
         "\n\n",
         "x = 1\n%%agent hero\n",
         "%agent models",
