@@ -353,7 +353,7 @@ def _spans_of(secrets: Collection[str], text: str) -> Iterator[Span]:
 
 def own_values() -> frozenset[str]:
     """The secret values of the user's variables, as texts may contain them."""
-    return frozenset[str]().union(*(source() for source in SECRET_SOURCES))
+    return frozenset[str]().union(*(source() for source in dict.fromkeys(SECRET_SOURCES)))
 
 
 def mask_values(text: str, values: Collection[str] | None = None) -> str:

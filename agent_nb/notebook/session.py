@@ -4,8 +4,9 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
@@ -13,6 +14,7 @@ from traitlets import Bool, Dict, Enum, Float, Int, TraitError, Unicode, validat
 from traitlets.config import Configurable
 
 from agent_nb._base.constants import DEMO_MODEL, EFFORTS, MODEL_VARIABLE
+from agent_nb._base.late import late
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.options import APPROVE
 from agent_nb.notebook.failures import Failures
@@ -27,6 +29,12 @@ UNDO_LIMIT = 10
 """Maximum number of runs for `%agent undo`; low, because a run keeps all its events and files."""
 HUBS: list[Any] = []
 """This kernel's `Hub`, once a run was shown in the page. Its module is slow to import."""
+_user_secrets = late("agent_nb.notebook.values.secret_values", "user_secrets")
+
+
+def secret_source(shell: Any) -> Callable[[], Collection[str]]:
+    """The source of the secret values of a shell's variables. Sources of the same shell are equal."""
+    return MethodType(_user_secrets, shell)
 
 
 class MagicSettings(Configurable):

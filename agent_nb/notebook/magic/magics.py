@@ -28,7 +28,7 @@ from agent_nb.core.options import OPTIONS, OPTIONS_HEAD
 from agent_nb.engine.batch.tally import watch_with
 from agent_nb.notebook.front_end import is_attended, page_question, usage_errors
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
-from agent_nb.notebook.session import MagicSettings, Session, default_model
+from agent_nb.notebook.session import MagicSettings, Session, default_model, secret_source
 
 Magic = TypeVar("Magic", bound=Callable[..., Any])
 _DISPLAYED_TYPES = (
@@ -204,8 +204,8 @@ def load(shell: Any) -> None:
     sys.meta_path.insert(sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else 0, finder)
     undo(_remove, sys.meta_path.remove, finder)
     PAGE_LOADERS[:] = [partial(importlib.import_module, "agent_nb.notebook.page.pages")]
-    SECRET_SOURCES[:] = [partial(late("agent_nb.notebook.values.secret_values", "user_secrets"), shell)]
-    undo(SECRET_SOURCES.clear)
+    SECRET_SOURCES.append(source := secret_source(shell))
+    undo(_remove, SECRET_SOURCES.remove, source)
     watch_with(partial(late("agent_nb.notebook.views.progress_bar", "ProgressBar"), shell))
     undo(watch_with, None)
 

@@ -6,6 +6,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from agent_nb import Agent, ConfigError, kernel_tools
+from agent_nb._base.secrets import own_values
 from agent_nb.notebook.magic.plan import make_plan
 from tests.support.shells import Shell
 
@@ -42,6 +43,18 @@ async def test_an_agent_takes_them_and_they_never_ask(shell):
     tools = [tool for tool in kernel_tools() if tool.name in NAMES]
     assert {tool.name for tool in Agent("demo:", tools=tools).toolbox} == NAMES
     assert {tool.approval for tool in tools} == {"never"}
+
+
+def test_listing_them_registers_nothing_for_good(shell):
+    shell.ipython.run_line_magic("unload_ext", "agent_nb")
+    shell.names["db_password"] = "hunter2hunter2"
+    assert [tool.name for tool in kernel_tools()]
+    assert own_values() == frozenset()
+    tools = kernel_tools()
+    assert "hunter2hunter2" in own_values()
+    shell.ipython.run_line_magic("load_ext", "agent_nb")
+    del tools
+    assert "hunter2hunter2" in own_values()
 
 
 def test_cassettes_outlive_their_descriptions(shell):
