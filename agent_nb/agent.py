@@ -33,12 +33,12 @@ from agent_nb.core.run_settings import (
     stricter,
 )
 from agent_nb.engine.approval import Policy, read_policy
-from agent_nb.engine.batch.runs import Models, Prompts, Store, plan_jobs
+from agent_nb.engine.batch.runs import Models, Prompts, Runs, Store, plan_jobs
 from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
 from agent_nb.engine.run_input import InputArgs, RunInput, as_sequence, open_run, read_images
-from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, start_variants
+from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, check_loop, start_variants
 from agent_nb.images.maker import INPUTS, Studio
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.prompts import prompt_text, stack_text
@@ -183,6 +183,7 @@ class Agent:
         ipyparallel's `view.executor`. At most `concurrency` jobs are submitted at a time. The cost of a run is
         counted at its end, so up to `concurrency` runs may exceed the budget. A job whose worker dies is retried once.
         """
+        check_loop("agent.map_sync(prompts)")
         if self._record is not None:
             raise ConfigError(
                 "A cassette holds one prompt. Leave `recording` out, or use `save` to store the runs."
@@ -191,6 +192,14 @@ class Agent:
         jobs = plan_jobs(agent, prompts, models, input_args, saved=save is not None)
         store = Store(save) if save is not None else None
         return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget, executor=executor)
+
+    def map_sync(self, prompts: Prompts, **map_args: Any) -> Runs:
+        """Like `map`, for synchronous code: wait for all runs and return the `Runs`."""
+
+        async def work() -> Runs:
+            return await self.map(prompts, **map_args)
+
+        return run_blocking(work())
 
     def with_model(self, model: str | Provider) -> Self:
         """Return a copy of this agent with another model."""

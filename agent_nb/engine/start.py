@@ -6,6 +6,7 @@ from functools import partial
 from typing import Protocol, runtime_checkable
 
 from agent_nb._base.log import log
+from agent_nb._base.threads import running_loop
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import Reason
 from agent_nb.core.messages import Message
@@ -67,8 +68,18 @@ class Prepared(PreparedRun):
         return start_variants([self])[0]
 
 
+def check_loop(alternative: str = "") -> None:
+    """Raise `ConfigError` outside of an event loop, in which runs are executed."""
+    if running_loop() is None:
+        remedy = f"use `{alternative}`, or start it" if alternative else "start it"
+        raise ConfigError(
+            f"A run needs a running event loop, and there is none: {remedy} in a coroutine, with `asyncio.run(main())`."
+        )
+
+
 def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
     """Start these runs together, as variants of each other."""
+    check_loop("agent.run_sync(prompt)" if len(variants) == 1 else "")
     first = variants[0]
     check_recording(first, len(variants))
     for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):

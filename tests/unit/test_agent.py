@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 
@@ -134,6 +135,25 @@ def test_run_sync_leaves_no_socket_open():
 
 async def test_run_sync_works_inside_a_running_loop():
     assert Agent(ScriptedProvider([[text("Done.")]])).run_sync("go").text == "Done."
+
+
+def test_map_sync_waits_for_all_runs():
+    runs = Agent(ScriptedProvider([[text("one")], [text("two")]])).map_sync(["a", "b"], concurrency=1)
+    assert [run.text for run in runs] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("start", "instead"),
+    [
+        (lambda agent: agent.start("go"), "use `agent.run_sync(prompt)`, or start it in a coroutine"),
+        (lambda agent: agent.prepare("go").start(), "agent.run_sync(prompt)"),
+        (lambda agent: agent.map(["go"]), "agent.map_sync(prompts)"),
+        (lambda agent: agent.start_variants("go", variants=2), "there is none: start it in a coroutine"),
+    ],
+)
+def test_without_an_event_loop_a_sentence_names_the_remedy(start, instead):
+    with pytest.raises(ConfigError, match=re.escape(instead)):
+        start(Agent(ScriptedProvider([])))
 
 
 async def test_another_model_leaves_the_agent_alone():
