@@ -486,7 +486,7 @@ class Agent:
             all_tools=all_tools,
             system=self._system(run_input, toolbox, settings, lean=lean),
             rules=rules,
-            hooks=self._hooks,
+            hooks=self._hooks.copy(),
             studio=studio,
             viewer=self.viewer,
             record=self._record,

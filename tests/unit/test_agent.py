@@ -156,6 +156,18 @@ def test_without_an_event_loop_a_sentence_names_the_remedy(start, instead):
         start(Agent(ScriptedProvider([])))
 
 
+async def test_hooks_added_later_leave_a_prepared_run_alone():
+    late = []
+    with ScriptedProvider([[text("one")], [text("two")]]) as provider:
+        agent = Agent(provider)
+        prepared = agent.prepare("first")
+        agent.on_event(late.append)
+        await prepared.start()
+        assert late == []
+        await agent.run("second")
+    assert late
+
+
 async def test_another_model_leaves_the_agent_alone():
     one, two = ScriptedProvider([[text("one")]]), ScriptedProvider([[text("two")]], name="scripted:other")
     agent = Agent(one, system="Speak French.")

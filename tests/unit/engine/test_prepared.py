@@ -13,7 +13,7 @@ from agent_nb.engine.start import start_variants
 from agent_nb.providers import model
 from agent_nb.providers.base import Request
 from agent_nb.providers.scripted import ScriptedProvider, text
-from tests.support.scripts import of, write
+from tests.support.scripts import of
 from tests.support.wire import Call, Say, WireServer, reply
 from tests.support.wire.cases import KEY, RED_PNG
 
@@ -101,18 +101,6 @@ async def test_all_variants_of_a_cassette_are_prepared(tmp_path):
     prepared = Agent(replay(tmp_path / "two.jsonl")).prepare_variants("Say a number")
     run = await VariantsHandle(start_variants(prepared))
     assert sorted(variant.text for variant in run.variants) == ["One.", "Two."]
-
-
-async def test_subscribers_and_hooks_added_later_count():
-    heard, called = [], []
-    with ScriptedProvider([[write()], [text("Done.")]]) as provider:
-        agent = Agent(provider)
-        prepared = agent.prepare("A page")
-        agent.on_event(heard.append)
-        agent.before_tool(called.append)
-        run = await prepared.start()
-    assert heard == list(run.events)
-    assert [call.name for call in called] == ["create_file"]
 
 
 @tool
