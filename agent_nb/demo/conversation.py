@@ -11,6 +11,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.messages import Document, Image, Text, Thinking, ToolResult
 from agent_nb.core.run_settings import NOTEBOOK_TOOLS
 from agent_nb.files import entry_of
+from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import Request, RequestFacts
 from agent_nb.tools.file_tools import CREATE_FILE, EDIT_FILE, READ_FILE
 
@@ -86,6 +87,7 @@ class Conversation:
     earlier_prompts: str
     own_tools: frozenset[str]
     sees_notebook: bool
+    sends_values: bool
     facts: RequestFacts
 
     def results_of(self, name: str) -> list[ToolResult]:
@@ -116,6 +118,7 @@ def read_conversation(request: Request) -> Conversation:
         earlier_prompts="\n".join(message.text for message in before if message.role == "user"),
         own_tools=facts.own_tools - {CREATE, EDIT, READ, request.answer} - kernel - NOTEBOOK_TOOLS,
         sees_notebook=sees_notebook,
+        sends_values=prompt_text("schema_only") not in request.system,
         facts=facts,
     )
 

@@ -97,6 +97,8 @@ def explore(talk: Conversation, tools: Collection[str], brief: Brief) -> list[Ac
         call, sentence = DemoCall(LIST, {}), "First I look at what the notebook holds."
     elif not listing.ok:
         problem = failure(listing)
+    elif not talk.sends_values:
+        problem = "I compare groups by their values, and this run sends none (`--data schema`)."
     elif (frame := _find_frame(listing.text, prompts)) is None:
         problem = "Among the notebook's variables there is no table with rows, such as a data frame."
     elif description is None:

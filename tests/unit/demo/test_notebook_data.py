@@ -42,6 +42,16 @@ async def ask(shell, prompt: str = PROMPT, *, approve: str = "auto", python: boo
     return await agent(tools=[*Toolbox.default(), *kernel], approve=approve).run(prompt)
 
 
+async def test_without_values_it_gives_the_true_reason(shell):
+    run = (
+        await agent(tools=[*Toolbox.default(), *kernel_tools()], approve="auto")
+        .with_data("schema")
+        .run(PROMPT)
+    )
+    assert "I compare groups by their values, and this run sends none" in run.text
+    assert "there is no table" not in run.text
+
+
 async def test_it_makes_up_no_code_if_it_cannot_look(shell):
     python = [each for each in kernel_tools() if each.name == "run_python"]
     run = await agent(tools=[*Toolbox.default(), *python], approve="auto").run(PROMPT)
