@@ -66,7 +66,7 @@ def known_words(message: str, names: Container[str]) -> str:
 class DataGate:
     def __init__(self, run_input: RunInput) -> None:
         self._names = set(run_input.names)
-        """Names of the inputs, and words and quoted strings in the model's own calls."""
+        """Names of the inputs, and texts, words and quoted strings in the model's own calls."""
         self._texts = {run_input.sent_prompt, *map(prompt_text, _ADDED_TEXTS)}
         """The user's texts, those that a run adds, and results that may be sent."""
         question = [part for part in run_input.question.parts if isinstance(part, Text)]
@@ -77,6 +77,9 @@ class DataGate:
         for message in run_input.history:  # the base run sent no values either
             self._learn_all(message)
             self._texts.update(part.text for part in message.parts if isinstance(part, Text | ToolResult))
+        schemas = run_input.without_values.items()
+        self._without_values = {text: f"\n\n{schema_text(schema, self._names)}" for text, schema in schemas}
+        self._texts.update(self._without_values.values())
 
     def request(self, request: Request) -> Request:
         return replace(request, messages=tuple(map(self.message, request.messages)))
@@ -135,8 +138,10 @@ class DataGate:
 
     def _part(self, part: Part) -> Part:
         match part:
-            case Text(text) if text in self._texts:
+            case Text(text, origin) if text in self._texts or origin == "summary":  # of what was sent
                 return part
+            case Text(text) if text in self._without_values:
+                return Text(self._without_values[text])
             case ToolResult(text=text, images=images) if text in self._texts:
                 allowed_ids = {id(image) for image in self._images}
                 return replace(part, images=tuple(image for image in images if id(image) in allowed_ids))
@@ -157,5 +162,6 @@ def _words(arguments: str) -> Iterator[str]:
     values = parse_json(arguments)
     for text in values.values() if isinstance(values, dict) else ():
         if isinstance(text, str):
+            yield text
             yield from _WORD.findall(text)
             yield from (quoted for _, quoted in _QUOTED.findall(text))

@@ -121,6 +121,8 @@ class EngineRun(RunHandle):
         runner, base = self._runner(), self._run_input.base
         if self._branch is not None and base is not None:
             note = await run_base_code(base, self._branch, runner, self._journal.emit_now)
+            if self.gate:
+                self.gate.allow(f"\n\n{note}")
             self._turns.window.add_to_question([Text(f"\n\n{note}", "branch")] if note else ())
         return runner
 

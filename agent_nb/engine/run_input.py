@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, cast, get_args
 
@@ -46,7 +46,7 @@ from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
 from agent_nb.run.record import unfinished_text
 from agent_nb.tools import Toolbox, ToolContext
-from agent_nb.tools.base import LoadedData
+from agent_nb.tools.base import LoadedData, Name, Schema
 
 ENTRY = "index.html"
 FULL_LENGTH = 50_000
@@ -244,6 +244,16 @@ def describe_edits(before: Files, after: Files, *, shorten: bool) -> str:
     return "\n\n".join(notes)
 
 
+def _edits_without_values(before: Files, after: Files) -> Schema:
+    """What a run that sends no values sends instead."""
+    parts: list[str | Name] = ["I edited files, and this run does not send their contents:"]
+    for path in sorted({*before, *after}):
+        if before.get(path) != after.get(path):
+            verb = "deleted" if path not in after else "changed" if path in before else "added"
+            parts += [f"\n- {verb} `", Name(path), "`"]
+    return tuple(parts)
+
+
 def _code(text: str, language: str, *, shorten: bool) -> str:
     if not (shorten and is_long(text)):
         return fenced(text, language)
@@ -280,6 +290,8 @@ class RunInput:
     base: Run | None = None
     names: frozenset[str] = frozenset()
     """Notebook names that may be sent even with `--data schema`."""
+    without_values: Mapping[str, Schema] = field(default_factory=dict)
+    """What a run that sends no values sends in place of texts of the question."""
     loaded: LoadedData | None = None
     """Set if the model is asked for code before it answers."""
 
@@ -359,7 +371,7 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
     documents = tuple(files_once.values())
     earlier_images = images_in(history)
     notes, start = _starting_files(files, base, from_messages=bool(conversation), shorten=can_read)
-    texts = [Text(f"\n\n{note}") for note in notes]
+    texts = [Text(note) for note in notes]
     if base is not None and (cut := describe_unfinished(base)):
         texts.append(Text(f"\n\n{cut}", "unfinished"))
     if own_images and system is None:
@@ -382,6 +394,7 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
         edited=edited.union(shortened),
         shortened=shortened,
         base=base,
+        without_values={note: other for note, other in notes.items() if other},
     )
 
 
@@ -440,22 +453,25 @@ def _has_page(files: Files | None, messages: Sequence[Message]) -> bool:
 
 def _starting_files(
     files: Mapping[str, str | bytes] | None, base: Run | None, *, from_messages: bool, shorten: bool
-) -> tuple[list[str], Files | None]:
-    """Notes for the model, and the starting files; None to extract them from the messages."""
-    notes: list[str] = []
+) -> tuple[dict[str, Schema], Files | None]:
+    """Notes for the model, with their text in a run that sends no values if they have one, and the starting files; None
+    to extract them from the messages."""
+    notes: dict[str, Schema] = {}
     start = base.files if base is not None else Files()
     if base is not None and len(base.variants) > 1:
-        notes.append(
+        note = (
             f"There are {len(base.variants)} options for the request before; the files are those of option"
             f" {base.variant + 1}."
         )
+        notes[note] = (note,)
     if base is not None and base.given_files is not None:
-        notes.append(describe_edits(base.given_files, base.files, shorten=shorten))
+        edits = describe_edits(base.given_files, base.files, shorten=shorten)
+        notes[edits] = _edits_without_values(base.given_files, base.files)
     if files:
         new_files = Files(dict(files))
-        notes.append(describe_files(new_files, shorten=shorten))
+        notes[describe_files(new_files, shorten=shorten)] = ()
         for path, content in new_files.items():
             start = start.write(path, content)
     elif from_messages:
         return notes, None
-    return [note for note in notes if note], start
+    return {f"\n\n{note}": other for note, other in notes.items() if note}, start

@@ -10,12 +10,13 @@ from agent_nb._base.threads import running_loop
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import Reason
 from agent_nb.core.messages import Message
-from agent_nb.engine.compaction import Window
+from agent_nb.engine.cost import Budget
 from agent_nb.engine.handle import Handle, RunHandle
-from agent_nb.engine.journal import OBSERVERS, EventLog
+from agent_nb.engine.journal import OBSERVERS, EventLog, Journal
 from agent_nb.engine.loop import EngineRun, VariantGroup
 from agent_nb.engine.middleware import Listener
 from agent_nb.engine.prepared import PreparedRun, release_fingerprint, variants_fingerprint
+from agent_nb.engine.turns import Turns
 from agent_nb.files import Files
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, combine_variants
@@ -50,11 +51,9 @@ class Prepared(PreparedRun):
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The conversation so far with the prompt as last message, compacted if it is too long."""
-        window = Window(self.run_input, self.settings, self.toolbox, self.system)
-        if shorter := window.before_turn(1):
-            window.replace(shorter)
-        return tuple(window.messages)
+        """The conversation so far with the prompt as last message, as they are sent without middleware."""
+        journal = Journal("", 0, self.provider.new_clock())
+        return Turns(self, journal, Budget(self.settings.limits, self.price, [], journal)).first_messages()
 
     def differences(self, models: Sequence[str | None] = (None,)) -> list[str]:
         """Differences between the request and the recording; empty if it can be replayed, or if this is not a replay.

@@ -239,8 +239,7 @@ class Turns:
             request = await prepared.hooks.outgoing(
                 request, prepared.provider.name, prepared.recorded_settings
             )
-            request = self.gate.request(request) if self.gate else request
-            request = self._code.outgoing(request) if self._code else request
+            request = self._outgoing(request)
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(request)
@@ -270,6 +269,16 @@ class Turns:
         self._budget.report()
         log.info("%s turn %d: %s, cost so far %s", turn.model, number, turn.usage, self._meter.cost)
         return turn
+
+    def first_messages(self) -> tuple[Message, ...]:
+        """The messages of the first request, as they are sent without middleware."""
+        if compaction := self.window.before_turn(1):
+            self.window.replace(compaction)
+        return self._outgoing(Request(system="", messages=tuple(self.messages))).messages
+
+    def _outgoing(self, request: Request) -> Request:
+        request = self.gate.request(request) if self.gate else request
+        return self._code.outgoing(request) if self._code else request
 
     async def _stream(self, request: Request) -> Turn:
         writers: dict[object, Callable[[str], None]] = {

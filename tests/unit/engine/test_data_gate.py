@@ -12,6 +12,7 @@ from agent_nb.engine.data_gate import HELD
 from agent_nb.images.convert import to_image
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import ToolOutput
+from tests.support.scripts import write
 
 VALUE = "asthma17zq"
 PNG = to_image(PIL.Image.new("RGB", (4, 4)))
@@ -107,6 +108,18 @@ async def test_parts_that_nobody_has_cleared_are_replaced():
     )
     assert VALUE not in repr(seen)
     assert [part for message in seen[0] for part in message.parts if isinstance(part, Image)] == []
+
+
+async def test_what_is_prepared_is_what_is_sent_and_edits_are_named_without_contents():
+    base = await agent([write()], tools=None).run("go")
+    base = base.with_files({"index.html": VALUE, f"{VALUE}.txt": "x"})
+    with ScriptedProvider([[text("Done.")]]) as provider:
+        prepared = Agent(provider, tools=[]).prepare("Go on", base=base, files={"data.csv": VALUE})
+        await prepared.start()
+    assert VALUE not in repr(prepared.messages)
+    assert prepared.messages == provider.requests[0].messages
+    edits = "does not send their contents:\n- added `(name held back)`\n- changed `index.html`"
+    assert prepared.messages[-1].parts[1].text.endswith(edits)
 
 
 async def test_middleware_that_changes_requests_is_refused():

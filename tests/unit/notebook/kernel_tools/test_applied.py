@@ -295,6 +295,14 @@ def test_the_code_of_a_loaded_base_is_not_run(shell, tmp_path):
     assert "NameError" in second.tool_uses[0].result.text
 
 
+def test_without_values_the_model_learns_that_the_code_of_a_loaded_base_was_not_run(shell, tmp_path):
+    settings = {**ran("x = 1").settings, "data": "schema"}
+    base = load(replace(ran("x = 1"), settings=settings).save(tmp_path / "base.run.jsonl"))
+    model = ScriptedProvider([[text("Done.")]])
+    Agent(model, tools=kernel_tools(), branch=True).run_sync("go", base=base)
+    assert "Variables that your earlier code set are not there" in repr(model.requests[0].messages)
+
+
 def test_code_of_the_base_that_a_function_changes_runs_as_changed(shell):
     base = ran("x = 1", "y = 2")
     rule = {"run_python": lambda call, args: Answer(True, args={"code": args["code"].replace("= 2", "= 5")})}

@@ -48,6 +48,14 @@ def test_the_tools_are_those_of_the_run(shell):
     assert f"Tools: {', '.join(shell.names['real'].settings['tools'])}\n" in shown
 
 
+def test_with_data_schema_it_shows_nothing_that_is_held_back(shell):
+    shell.run("%%agent first -m demo: --pace 0 --data schema\nA form")
+    shell.run("first = first.with_files({'index.html': 'Secret 17zq'})")
+    shown = dry(shell, "-m demo: --from first")
+    assert "17zq" not in shown
+    assert "I edited files, and this run does not send their contents:" in shown
+
+
 def test_images_are_named_not_printed(shell):
     shell.names["photo"] = Picture.new("RGB", (4, 4))
     assert "(image photo, " in dry(shell, "-m demo: -i photo")
