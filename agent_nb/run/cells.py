@@ -15,6 +15,7 @@ from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.text import fenced, printable
 from agent_nb._base.wire import Json
+from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ApprovalResolved, ToolFinished, ToolReady
 from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Files, contents
@@ -114,6 +115,13 @@ def to_cells(run: RunRecord) -> Cells:
             cells.append(NotebookCell("markdown", rebuilt(turn.words)))
         cells += [NotebookCell("code", step.code, tuple(_outputs(step))) for step in turn.kept]
     return Cells(replace(cell, source=safe_text(cell.source)) for cell in cells)
+
+
+def cells_to_keep(run: RunRecord) -> Cells:
+    """The cells of a run; raises `ConfigError` if there are none."""
+    if not (cells := to_cells(run)):
+        raise ConfigError(f"`{run.name}` has executed no code that could be kept.")
+    return cells
 
 
 def _outputs(step: CodeStep) -> Iterator[Json]:

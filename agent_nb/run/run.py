@@ -20,7 +20,7 @@ from agent_nb.pages.element_look import Element
 from agent_nb.pages.find_element import find_element
 from agent_nb.render import HTML, MARKDOWN, bundle
 from agent_nb.render.answers import Answers
-from agent_nb.run.cells import Cells, branch_names, to_cells
+from agent_nb.run.cells import Cells, branch_names, cells_to_keep, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.manifest import manifest_of, statement_of
 from agent_nb.run.moments import changes_back_to, sort_annotations
@@ -172,10 +172,7 @@ class Run(RunRecord):
 
     def to_notebook(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the cells of `to_cells` as a notebook, with the outputs of the run."""
-        cells = to_cells(self)
-        if not cells:
-            raise ConfigError(f"`{self.name}` has executed no code, so there are no cells to write.")
-        return write_own(path, cells.to_notebook(), overwrite=overwrite)
+        return write_own(path, cells_to_keep(self).to_notebook(), overwrite=overwrite)
 
     def to_replay(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
         """Write one HTML file that plays the run in any browser, from disk: no server, no kernel, no network.

@@ -234,6 +234,16 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	expect(line.textContent).toBe("In the notebook:df DataFramex intKeep as a notebookVerify");
 });
 
+test("code that never ran is not offered to be kept", async () => {
+	await show();
+	const ready: Loose = { type: "tool_ready", call_id: "c1", title: "run Python", args: { code: "1" } };
+	const stopped = done({ ok: false, code: "STOPPED" });
+	kernel.batch(1, script(started, turn, tool(), ready, stopped, finished("stopped")));
+	await soon();
+	expect(shadow().textContent).toContain("The run was stopped");
+	expect(shadow().querySelector(".anb-names.left")).toBeNull();
+});
+
 test("in a read-only notebook the code is kept as a file", async () => {
 	const lab = { version: VERSION, insert: vi.fn(), setRuns() {}, stage: () => null, hasStages: false };
 	vi.stubGlobal(LAB as unknown as string, lab);

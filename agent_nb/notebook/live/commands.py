@@ -28,7 +28,7 @@ from agent_nb.notebook.session import settings
 from agent_nb.notebook.verify import EQUAL, check_verifiable, outcome, verify
 from agent_nb.pages.page_check import ViewerUnavailableError
 from agent_nb.render import bundle
-from agent_nb.run.cells import Cells, numbered_code
+from agent_nb.run.cells import Cells, cells_to_keep, numbered_code
 from agent_nb.run.run import Run, session_of
 from agent_nb.run.turn_requests import request_for_page
 from agent_nb.tools import ToolOutput
@@ -235,7 +235,7 @@ class ElementCommand(PageCommand, command="element"):
 class CellsCommand(PageCommand, command="cells"):
     def run(self, run: LiveRun) -> Json:
         """Return the code of a finished variant as cells, with their outputs in the run."""
-        cells = run.finished_result(self.number).to_cells()
+        cells = cells_to_keep(run.finished_result(self.number))
         rows = [{"kind": cell.kind, "source": cell.source, "outputs": [*cell.outputs]} for cell in cells]
         return {"cells": rows}
 
@@ -283,7 +283,7 @@ class VerifyCommand(PageCommand, command="verify"):
     def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
         """Refuse at once what cannot be verified; the returned coroutine does the rest."""
         result = run.finished_result(self.number)
-        cells = result.to_cells()
+        cells = cells_to_keep(result)
         check_verifiable(result, cells)
         return self._verify(result, cells)
 

@@ -59,7 +59,7 @@ export function createTimeline(context: Context): BodyView {
 				: [...snapshot.state.rows, ...calledRows(context)];
 			updateList(foldEdits(items));
 			const { busy, rows } = snapshot.state;
-			const ended = !busy && rows.some((row) => row.kind === "tool" && codeOf(row) !== null);
+			const ended = !busy && rows.some(hasRunCode);
 			log.classList.toggle("ended", ended);
 			if (leftNames.update(ended ? rows : [])) log.append(leftNames.element);
 			place(log, typedAnswer.element, typedAnswer.update(snapshot));
@@ -73,6 +73,11 @@ export function createTimeline(context: Context): BodyView {
 			for (const tick of ticking) tick(snapshot);
 		},
 	};
+}
+
+/** Whether a row is a call whose code has run, at least in part. */
+function hasRunCode(row: Row): boolean {
+	return row.kind === "tool" && codeOf(row) !== null && (row.status === "ok" || row.outputs.length > 0);
 }
 
 /** Shows or removes a last row. */

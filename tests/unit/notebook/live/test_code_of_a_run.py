@@ -177,6 +177,15 @@ async def test_the_code_of_a_finished_run_is_given_as_cells(desk):
     ]
 
 
+async def test_a_run_whose_code_never_ran_says_so(desk):
+    script = [[call("run_python", {"code": "1 + 1"})], [text("Two.")]]
+    handle = Agent(ScriptedProvider(script), tools=[PYTHON], approve="deny").start("Go.")
+    live = desk.show(handle, "hero")
+    live.announce_ready(await handle, None)
+    for command in ("cells", "verify"):
+        assert "has executed no code that could be kept" in desk.command(command, run_id=live.id)["error"]
+
+
 async def test_a_command_that_fails_is_answered_whatever_was_raised(desk, tmp_path, caplog):
     with start_shell(tmp_path) as shell:
         (tmp_path / "hero.ipynb").write_text("mine")
