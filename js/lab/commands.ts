@@ -76,7 +76,7 @@ function commandsOf({ actions, stages, runs }: Parts): Command[] {
 			id: "answer",
 			label: "Agent: Go to the Next Question",
 			run: runs.goToNext,
-			suits: () => runs.waiting > 0,
+			suits: () => runs.questions > 0,
 			key: ANSWER_KEY,
 			keyAt: "body",
 		},

@@ -6,7 +6,7 @@ import type { StageView } from "../src/history.ts";
 import type { NotebookPanel } from "./jupyter.ts";
 
 export const LAB = Symbol.for("agent_nb.lab");
-export const VERSION = 8;
+export const VERSION = 9;
 /** Dispatched on the window to stop all active runs. */
 export const STOP_ALL = "agent_nb:stop";
 /** Dispatched on the window when a stage shows another run, is opened or is closed. */
@@ -61,6 +61,8 @@ export interface WaitingRun {
 	readonly key: string;
 	/** The context of its notebook. */
 	readonly notebook: object | null;
+	/** How many questions are open. */
+	readonly questions: number;
 	hasFocus(): boolean;
 	/** Moves the focus to the card of its first question, once that is on the page. */
 	answer(): void;

@@ -1,7 +1,8 @@
-// The active runs of all kernels. The status bar counts them, because JupyterLab shows their kernels as idle, and says how
-// many wait for an answer. Its button and a key go to the next waiting run, in any open notebook.
+// The active runs of all kernels. The status bar counts them, because JupyterLab shows their kernels as idle, and their open
+// questions. Its button and a key go to the next waiting run, in any open notebook.
 
 import { h, setText } from "../src/dom.ts";
+import { plural, sumOf } from "../src/format.ts";
 import { type Stages, showsRun } from "./cells.ts";
 import type { Lab, WaitingRun } from "./interface.ts";
 import type { App, NotebookPanel, Tracker, WidgetModule } from "./jupyter.ts";
@@ -15,8 +16,8 @@ export interface StatusBar {
 
 export interface ActiveRuns {
 	readonly setRuns: Lab["setRuns"];
-	/** The number of runs that wait for an answer. */
-	readonly waiting: number;
+	/** The number of open questions. */
+	readonly questions: number;
 	/** Goes to the waiting run after the one whose card has the focus. */
 	goToNext(): Promise<void>;
 	addTo(bar: StatusBar, lumino: WidgetModule): void;
@@ -26,6 +27,7 @@ export function createActiveRuns(app: App, tracker: Tracker, stages: Stages): Ac
 	const kernels = new Map<object, { count: number; waiting: readonly WaitingRun[] }>();
 	const total = () => [...kernels.values()].reduce((sum, { count }) => sum + count, 0);
 	const waiting = () => [...kernels.values()].flatMap((kernel) => kernel.waiting);
+	const questions = () => sumOf(waiting(), (run) => run.questions);
 	let draw = (): void => {};
 
 	async function goToNext(): Promise<void> {
@@ -52,8 +54,8 @@ export function createActiveRuns(app: App, tracker: Tracker, stages: Stages): Ac
 			if (count === 0) kernels.delete(kernel);
 			draw();
 		},
-		get waiting() {
-			return waiting().length;
+		get questions() {
+			return questions();
 		},
 		goToNext,
 		addTo(bar, { Widget }) {
@@ -65,8 +67,8 @@ export function createActiveRuns(app: App, tracker: Tracker, stages: Stages): Ac
 			const place = { align: "left", rank: 2, priority: 1 } as const;
 			bar.registerStatusItem("agent-nb:runs", { item, ...place, isActive: () => total() > 0 });
 			draw = () => {
-				setText(button, textOf(total(), waiting().length));
-				button.disabled = waiting().length === 0;
+				setText(button, textOf(total(), questions()));
+				button.disabled = questions() === 0;
 				item.setHidden(total() === 0);
 			};
 		},
@@ -80,7 +82,8 @@ async function drawCell({ content }: NotebookPanel, key: string): Promise<void> 
 	if (isLeftOut) await content.scrollToItem(index).catch(() => undefined);
 }
 
-function textOf(active: number, waiting: number): string {
-	if (waiting) return waiting === 1 ? "1 agent run waits for you" : `${waiting} agent runs wait for you`;
-	return `${active} agent ${active === 1 ? "run" : "runs"}`;
+function textOf(active: number, questions: number): string {
+	if (questions)
+		return `${plural(questions, "agent question")} ${questions === 1 ? "waits" : "wait"} for you`;
+	return plural(active, "agent run");
 }

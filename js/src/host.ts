@@ -257,12 +257,15 @@ export class Host {
 	#tellBusy(): void {
 		const { busy, waiting, notebook } = this.#runs;
 		const isOver = this.gone || this.#signal?.aborted;
-		const told = isOver ? "0" : [busy, ...waiting.map(({ key }) => key)].join(" ");
+		const told = isOver
+			? "0"
+			: [busy, ...waiting.map(({ key, questions }) => `${key}:${questions.length}`)].join(" ");
 		if (told === this.#told) return;
 		this.#told = told;
 		const runs = waiting.map((run) => ({
 			key: run.key,
 			notebook,
+			questions: run.questions.length,
 			hasFocus: () => this.#mountsOf(run).some(({ surface }) => hasCard(surface)),
 			answer: () => this.#answer(run),
 		}));

@@ -5,10 +5,10 @@ import type { Stages } from "../lab/cells.ts";
 import type { App, Tracker, WidgetModule } from "../lab/jupyter.ts";
 import { createActiveRuns } from "../lab/waiting.ts";
 
-test("the status bar says how many runs wait, and leads to one after the other in all notebooks", async () => {
+test("the status bar says how many questions wait, and leads to one after the other in all notebooks", async () => {
 	let focus = "";
-	const waiting = (key: string) => ({
-		...{ key, notebook: null, hasFocus: () => focus === key },
+	const waiting = (key: string, questions = 1) => ({
+		...{ key, questions, notebook: null, hasFocus: () => focus === key },
 		answer() {
 			focus = key;
 		},
@@ -26,9 +26,9 @@ test("the status bar says how many runs wait, and leads to one after the other i
 	const [one, two] = [{}, {}];
 	runs.setRuns(one, 3, []);
 	expect(says()).toEqual(["3 agent runs", true]);
-	runs.setRuns(one, 3, [waiting("a"), waiting("b")]);
+	runs.setRuns(one, 3, [waiting("a", 3), waiting("b")]);
 	runs.setRuns(two, 1, [waiting("c")]);
-	expect(says()).toEqual(["3 agent runs wait for you", false]);
+	expect(says()).toEqual(["5 agent questions wait for you", false]);
 	const visited: string[] = [];
 	for (let turn = 0; turn < 4; turn++) {
 		await runs.goToNext();
@@ -36,7 +36,7 @@ test("the status bar says how many runs wait, and leads to one after the other i
 	}
 	expect(visited).toEqual(["a", "b", "c", "a"]);
 	runs.setRuns(one, 0, []);
-	expect(says()).toEqual(["1 agent run waits for you", false]);
+	expect(says()).toEqual(["1 agent question waits for you", false]);
 	runs.setRuns(two, 0, []);
 	expect(button.parentElement!.hidden).toBe(true);
 });
@@ -58,7 +58,7 @@ test.each([
 		const tracker = { find: () => panel } as unknown as Tracker;
 		const runs = createActiveRuns({} as App, tracker, { get: () => null } as unknown as Stages);
 		const answer = vi.fn();
-		runs.setRuns({}, 1, [{ key: "a", notebook: {}, hasFocus: () => false, answer }]);
+		runs.setRuns({}, 1, [{ key: "a", notebook: {}, questions: 1, hasFocus: () => false, answer }]);
 		await runs.goToNext();
 		expect(answer).toHaveBeenCalledOnce();
 		expect(scrollToItem).toHaveBeenCalledTimes(times);

@@ -93,7 +93,7 @@ def test_the_run_of_a_deleted_cell_is_counted_until_it_is_stopped(page, lab, ven
     begin(page, lab, vendor, "deleted")
     notebook_command(page, "delete-cell")
     expect(place(page)).to_have_count(0)
-    runs = page.locator("#jp-main-statusbar").get_by_text("1 agent run waits for you")
+    runs = page.locator("#jp-main-statusbar").get_by_text("1 agent question waits for you")
     expect(runs).to_be_visible()
     page.evaluate("() => window.jupyterapp.commands.execute('agent-nb:stop')")
     expect(runs).to_be_hidden()
@@ -106,7 +106,7 @@ def test_a_run_that_waits_in_another_notebook_is_a_press_away(page, lab, vendor)
     open_other = "() => { window.jupyterapp.commands.execute('docmanager:open', {path: 'other.ipynb'}) }"
     card = place(page).locator(".anb-card.ask")
     for go in (
-        page.locator("#jp-main-statusbar").get_by_role("button", name="1 agent run waits for you").click,
+        page.locator("#jp-main-statusbar").get_by_role("button", name="1 agent question waits for you").click,
         lambda: page.keyboard.press("F8"),
     ):
         page.evaluate(open_other)
