@@ -387,6 +387,7 @@ test("a second question with the same title is announced", async () => {
 	await soon();
 	await soon();
 	expect(announced).toEqual(["", "Approval needed: run shell"]);
+	await vi.waitFor(() => expect(region.textContent).toBe(""), { timeout: 4000 });
 });
 
 describe("a question from the model", () => {

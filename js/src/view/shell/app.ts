@@ -83,21 +83,24 @@ function createFrames(
 	};
 }
 
-/** Milliseconds that a toast stays, plus some per character. */
-const TOAST_STAYS = 1000;
+/** Milliseconds that a toast or an announcement stays, plus some per character. */
+const STAYS = 1000;
 const READING = 50;
 
 /**
- * Clears the region first: a screen reader announces only changes, and a text may be repeated. While the stage shows the
- * run, only the view on the stage announces texts.
+ * Clears the region first: a screen reader announces only changes, and a text may be repeated. Clears it afterwards, too:
+ * what was announced is soon no longer so. While the stage shows the run, only the view on the stage announces texts.
  */
 function createAnnouncer(region: HTMLElement, choices: Choices): (text: string) => void {
 	let frame = 0;
+	let timer: ReturnType<typeof setTimeout> | undefined;
 	return (text) => {
 		if (choices.stage === "shown") return;
 		cancelAnimationFrame(frame);
+		clearTimeout(timer);
 		setText(region, "");
 		frame = requestAnimationFrame(() => setText(region, text));
+		timer = setTimeout(() => setText(region, ""), STAYS + READING * text.length);
 	};
 }
 
@@ -112,8 +115,7 @@ function createToast(signal: AbortSignal) {
 			setText(element, text);
 			element.hidden = false;
 			clearTimeout(timer);
-			const stays = TOAST_STAYS + READING * text.length;
-			timer = setTimeout(() => element.toggleAttribute("hidden", true), stays);
+			timer = setTimeout(() => element.toggleAttribute("hidden", true), STAYS + READING * text.length);
 		},
 	};
 }
