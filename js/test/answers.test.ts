@@ -278,6 +278,19 @@ describe("code", () => {
 		expect(kernel.commands("approve")).toMatchObject([{ call_id: "a", args: { code: "x = 2" } }]);
 	});
 
+	test("is approved by a key right after its trial, although the result moves the card", async () => {
+		kernel.batch(1, script(started, turn, begun!, offered!));
+		await still();
+		key(".anb-card.ask", "t");
+		const clock = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+		kernel.answer(tries()[0], { ok: true, outputs: [{ "text/plain": "seen" }], problem: "" });
+		await soon();
+		expect(trial().textContent).toContain("seen");
+		key(".anb-card.ask", "y");
+		clock.mockRestore();
+		expect(kernel.commands("approve")).toHaveLength(1);
+	});
+
 	test("that the kernel cannot copy is not tried", async () => {
 		kernel.batch(1, script(started, turn, begun!, { ...offered!, can_try: false } as Loose));
 		await still();

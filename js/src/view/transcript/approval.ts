@@ -233,12 +233,12 @@ export class Approval {
 		}
 	}
 
-	/** Restarts the wait for a press, because the buttons may move. */
+	/** Restarts the wait for a pointer, because the buttons may move. The keys stay: the call is the same. */
 	#showTrial(trial: Trial | null): void {
 		this.#draft.trial = trial;
 		this.#answer.setHint("");
 		this.#drawAnswer();
-		this.#gate.watch();
+		this.#gate.moved();
 	}
 
 	/** Forgets the trial, because the call is another one now. */

@@ -115,10 +115,15 @@ function createStillness(element: HTMLElement, signal: AbortSignal, onCheck: (st
 	function watch(): void {
 		unwatch();
 		timer = setInterval(check, LOOK_EVERY);
-		place = "";
 		appeared = performance.now();
+		moved();
+	}
+
+	/** Restarts the wait for a pointer. */
+	function moved(): void {
+		place = "";
 		check();
 	}
 
-	return { watch, unwatch, check };
+	return { watch, moved, unwatch, check };
 }
