@@ -69,7 +69,8 @@ class Entry:
 
 def entry_of(run: Run, *, check: str = "", now: datetime | None = None, **more: Any) -> Entry:
     """Return the entry for an ended run; `more` contains the fields that are not part of the run."""
-    is_unchecked = not check or (run.reason in ("interrupted", "failed") and not run.failed_check)
+    did_not_end = run.reason == "failed" or ENDINGS[run.reason].is_by_user
+    is_unchecked = not check or (did_not_end and not run.failed_check)
     models = dict.fromkeys(variant.model for variant in run.variants or (run,))
     return Entry(
         time=now or datetime.now(UTC),

@@ -60,7 +60,7 @@ ENDINGS: dict[Reason, Ending] = {
     "budget": Ending(words="stopped at the budget"),
     "refusal": Ending(words="refused", tone="warn"),
     "stopped": Ending(words="stopped", is_cut=True, is_by_user=True),
-    "interrupted": Ending(words="interrupted", is_cut=True, is_by_user=True),
+    "interrupted": Ending(words="stopped", is_cut=True, is_by_user=True),
     "failed": Ending(words="failed", tone="err", is_cut=True),
 }
 """All reasons, the single source for everything that depends on them; `make events` writes it for the page."""

@@ -252,7 +252,7 @@ class Options:
         "Also write the files to this folder; asks before it replaces your files or adds code or settings.",
     )
     no_save: bool = option(False, "--no-save", "Do not save this run under .agent_nb/runs/.")
-    no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails.")
+    no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails or is stopped.")
     dry_run: bool = option(False, "--dry-run", "Show what would be sent, without sending it.")
     plain: bool = option(False, "--plain", "Plain text output, the same every time.")
     check: str | None = option(

@@ -10,7 +10,7 @@ from agent_nb._base.threads import ticking
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.events import Event, Reason
+from agent_nb.core.events import ENDINGS, Event, Reason
 from agent_nb.engine.approval import Approvals, Ask, Consent
 from agent_nb.engine.cost import SESSION
 from agent_nb.engine.data_gate import DataGate
@@ -37,6 +37,8 @@ class Handle(ABC):
         self.result: Run | None = None
         self.chosen: int | None = None
         """Number, from 1, of the variant picked before all had ended."""
+        self.is_stopped = False
+        """Whether the user has stopped all of it."""
         self.settling: list[Callable[[], Awaitable[None]]] = []
         """Awaited before the run counts as finished, for example writing the cassette."""
         self._event_log = event_log
@@ -198,6 +200,7 @@ class RunHandle(Handle):
         """Stop the run immediately and keep the results so far. From another thread, use `call_soon_threadsafe`."""
         if self.result is None and self._stop_reason is None:
             self._stop_reason = reason
+            self.is_stopped = ENDINGS[reason].is_by_user
             self._task.cancel()
 
     async def _wait(self) -> Run:

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from agent_nb._base.log import log
 from agent_nb._base.threads import running_loop
 from agent_nb.core.errors import CassetteError, ConfigError
-from agent_nb.core.events import Reason
+from agent_nb.core.events import ENDINGS, Reason
 from agent_nb.core.messages import Message
 from agent_nb.engine.cost import Budget
 from agent_nb.engine.handle import Handle, RunHandle
@@ -132,6 +132,8 @@ class VariantsHandle(Handle):
             handle.label(name, key)
 
     def stop(self, reason: Reason = "stopped", number: int | None = None) -> None:
+        if number is None and self.result is None and self.chosen is None:
+            self.is_stopped = ENDINGS[reason].is_by_user
         for handle in self.handles:
             if number is None or handle.variant == number - 1:
                 handle.stop(reason)

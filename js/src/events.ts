@@ -354,6 +354,6 @@ export const ENDINGS: Record<Reason, { words: string; tone: Tone }> = {
 	budget: { words: "stopped at the budget", tone: "off" },
 	refusal: { words: "refused", tone: "warn" },
 	stopped: { words: "stopped", tone: "off" },
-	interrupted: { words: "interrupted", tone: "off" },
+	interrupted: { words: "stopped", tone: "off" },
 	failed: { words: "failed", tone: "err" },
 };

@@ -256,7 +256,7 @@ describe("commands", () => {
 
 test.each([
 	[false, "the kernel was changed"],
-	[true, "interrupted"],
+	[true, "stopped"],
 ])("a run that its kernel interrupted as it ended says so, unless it had reported before", (ready, phase) => {
 	const events = script(started, turn, text("one "), finished("interrupted"));
 	runs.receive(batch(1, 4, { events }));

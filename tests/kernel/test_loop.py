@@ -48,8 +48,8 @@ def test_an_interrupt_ends_a_stalled_stream(kernel, server, steps, kind):
     kernel.interrupt()
     ended = kernel.finish(cell)
     assert ended.status == "error"
-    assert ended.error["ename"] == "CellInterrupted"
-    assert ended.error["traceback"] == ["KeyboardInterrupt: `hero` contains the results so far."]
+    assert ended.error["ename"] == "RunStopped"
+    assert ended.error["traceback"] == ["RunStopped: `hero` contains the results so far."]
     assert kernel.value("(hero.reason, hero.events[-1].type)") == "('interrupted', 'run_finished')"
     wait_for(lambda: server.requests[-1].closed)
 
@@ -79,7 +79,7 @@ def test_an_interrupt_ends_a_running_tool(kernel, server):
     cell = kernel.start(f"%%agent hero {MODEL} -t wait\nWait", stdin=True)
     kernel.until(cell, lambda cell: has_sent(cell, "tool_running"))
     kernel.interrupt()
-    assert kernel.finish(cell).error["ename"] == "CellInterrupted"
+    assert kernel.finish(cell).error["ename"] == "RunStopped"
     assert kernel.value("[use.ok for use in hero.tool_uses]") == "[False]"
 
 
@@ -97,7 +97,7 @@ def test_interrupts_while_a_run_ends_leave_it_set_and_saved(kernel, server, oute
     for line in ("waiting", "ending", "ending"):
         kernel.until(cell, lambda cell, line=line: line in cell.stdout)
         kernel.interrupt()
-    assert kernel.finish(cell).error["ename"] == "CellInterrupted"
+    assert kernel.finish(cell).error["ename"] == "RunStopped"
     assert kernel.value("twice.reason") == "'interrupted'"
     kernel.run("from agent_nb.run.store import RunStore\nfrom pathlib import Path")
     assert kernel.value("twice.id in str(RunStore(Path()).newest('twice'))") == "True"

@@ -107,7 +107,7 @@ async def test_an_interrupted_cell_ends_with_what_there_is():
         await asyncio.sleep(0)
     run, view = await cell
     assert (run.reason, run.text) == ("interrupted", "Half")
-    assert view.widget.frozen.startswith("<!-- hero: interrupted -->")
+    assert view.widget.frozen.startswith("<!-- hero: stopped -->")
 
 
 @pytest.mark.parametrize(

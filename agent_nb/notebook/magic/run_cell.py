@@ -15,6 +15,7 @@ from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop, ticking, uncancelled
 from agent_nb.cassette.player import ReplayProvider
 from agent_nb.core.errors import ConfigError, FileError, MissingKeyError
+from agent_nb.core.events import ENDINGS
 from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
@@ -58,11 +59,11 @@ class CellError(Exception):
         return [f"{self.title}: {self}"]
 
 
-class CellInterrupted(KeyboardInterrupt):
-    """An interrupt shown as one line. The run has ended properly and its variables are set."""
+class RunStopped(CellError):  # noqa: N818 - users read the name
+    """The user has stopped the run, whose variables are set. An error, so that the next cells do not run."""
 
-    def _render_traceback_(self) -> list[str]:
-        return [f"KeyboardInterrupt: {self}"]
+    def __init__(self, name: str) -> None:
+        super().__init__("RunStopped", f"`{name}` contains the results so far.")
 
 
 def warm_up(shell: Any) -> None:
@@ -105,8 +106,10 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         ended = await _attend(plan, handle, view)
         await _finish(plan, handle, view, ended)
     run = ended.run
-    if run.reason == "interrupted":
-        raise CellInterrupted(f"`{run.name}` contains the results so far.")
+    # A replay ends as its recording did, and an interrupted question ends its run without `stop`.
+    is_stopped = handle.is_stopped or (run.reason == "interrupted" and not plan.replays)
+    if is_stopped and not plan.options.no_raise:
+        raise RunStopped(run.name)
     if run.reason == "failed" and not plan.options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
     if ended.unsaved:
@@ -300,7 +303,8 @@ def _in_background(plan: CellPlan, handle: Handle, view: View) -> None:
 
 def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
     """The run with `failed_check` set if `--check` failed. A run that did not finish is not checked."""
-    if not options.check or run.reason == "interrupted" or (run.reason == "failed" and not options.no_raise):
+    did_fail = run.reason == "failed" and not options.no_raise
+    if not options.check or ENDINGS[run.reason].is_by_user or did_fail:
         return run
     scope = {**namespace, run.name: run, **scope_of(run)}
     return replace(run, failed_check=failure_of(options.check, scope))
