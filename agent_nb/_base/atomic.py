@@ -177,9 +177,14 @@ def note_written(contents: Iterable[bytes], home: Path) -> None:
         append(own_folder(home) / _FILE, "".join(f"{digest}\n" for digest in digests).encode(), within=home)
 
 
-def write_own(path: str | os.PathLike[str], data: bytes, *, overwrite: bool, shared: bool = True) -> Path:
-    """Write a file at the user's path; raises `FileExistsError` instead of replacing a file not written by a run."""
-    home, target = Path.cwd(), Path(path)
+def write_own(
+    path: str | os.PathLike[str], data: bytes, *, overwrite: bool, shared: bool = True, home: Path = Path()
+) -> Path:
+    """Write a file at the user's path, relative to `home`.
+
+    Raises `FileExistsError` instead of replacing a file not written by a run.
+    """
+    target = home / Path(path).expanduser()
     if not overwrite and not_ours({target: data}, home) and (target.is_file() or target.is_symlink()):
         why = "Its content was not written by a run: delete it, or pass `overwrite=True` in Python"
         raise FileExistsError(errno.EEXIST, why, str(path))

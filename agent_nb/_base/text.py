@@ -8,6 +8,7 @@ from typing import Any
 
 SLICE = 32 * 1024
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _EMOJI = "\u00a9\u00ae\u203c\u2049\u2122-\u2bff\u3030-\u3299\U0001f000-\U0001faff"
 # The twin is `js/src/printable.ts`; tests/support/printable.json contains the cases for both.
 _HIDDEN = re.compile(
@@ -24,6 +25,11 @@ _HIDDEN = re.compile(
 def whole_text(text: str) -> str:
     """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def without_controls(text: str) -> str:
+    """Remove control characters, which a terminal would obey."""
+    return _CONTROLS.sub("", text)
 
 
 def slices(text: str) -> Iterator[str]:

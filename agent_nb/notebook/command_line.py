@@ -20,11 +20,10 @@ PYTHON_SECONDS = 60.0
 
 
 def show(arguments: argparse.Namespace) -> None:
-    from agent_nb.notebook.views.views import without_controls
     from agent_nb.render import TEXT
     from agent_nb.run import load
 
-    print(without_controls(TEXT.render(load(arguments.file))))
+    print(TEXT.render(load(arguments.file)))
 
 
 def replay(arguments: argparse.Namespace) -> None:
@@ -48,11 +47,10 @@ async def _replay(file: str, pace: float) -> None:
 
 
 def export(arguments: argparse.Namespace) -> None:
-    from agent_nb._base.atomic import folder_of
     from agent_nb.notebook.magic.run_commands import write_run
     from agent_nb.run import load
 
-    size = write_run(load(arguments.file), Path(arguments.out), folder_of(arguments.out, Path.cwd()))
+    size = write_run(load(arguments.file), arguments.out, Path())
     print(f"Wrote {arguments.out} ({size}).")
 
 

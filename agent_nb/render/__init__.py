@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import without_controls
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.frozen import (
     frozen_html,
@@ -69,10 +70,10 @@ class Form:
 
     suffix: str
     unmasked: "Callable[[FinishedRun], str]"
-    """Renders the run without masking; called only by `render`."""
+    """Renders the run without masking; called only by `render`, which also removes control characters."""
 
     def render(self, run: FinishedRun) -> str:
-        return safe_text(self.unmasked(run))
+        return without_controls(safe_text(self.unmasked(run)))
 
 
 HTML = Form(suffix=".html", unmasked=lambda run: html_page(run, rows_of(run), notes_html(run)))

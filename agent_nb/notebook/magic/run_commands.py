@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from IPython.display import display
 
-from agent_nb._base.atomic import check_place, folder_of, write_atomically
+from agent_nb._base.atomic import write_own
 from agent_nb._base.secrets import masked_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, shortened
@@ -18,10 +18,11 @@ from agent_nb.notebook.magic.names import check_name, set_files, set_variables
 from agent_nb.notebook.page.pages import stores_of
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.verify import has_run_here, verify
-from agent_nb.render import FORMS
+from agent_nb.render import FORMS, HTML
 from agent_nb.run import Run, load
 from agent_nb.run.cells import Cells
 from agent_nb.run.manifest import statement_of
+from agent_nb.run.replay_file import replay_html
 from agent_nb.run.store import RunStore, run_id
 
 VERIFY, OFF = "--verify", "--off"
@@ -141,28 +142,27 @@ def export_run(session: Session, arguments: str) -> FileNotice:
     run = _run(session, name, "export hero")
     target = target.strip().strip("\"'") or f"{name}.replay.html"
     path = session.home / Path(target).expanduser()
-    size = write_run(run, path, folder_of(target, session.home))
+    size = write_run(run, target, session.home)
     replays = (
         f" It replays {name} in any browser, without a server." if path.suffix.lower() == ".html" else ""
     )
     return FileNotice(path, session.home, f"({size}).{replays}")
 
 
-def write_run(run: Run, path: Path, within: Path | None) -> str:
-    """Write a run in the format of the path's suffix, through no link below `within`; return the file's size."""
-    suffix = path.suffix.lower()
+def write_run(run: Run, path: str, home: Path) -> str:
+    """Write a run in the format of the path's suffix, relative to `home`; return the file's size."""
+    suffix = Path(path).suffix.lower()
+    form = next((form for form in FORMS if form.suffix == suffix), None)
+    if form is None:
+        suffixes = ", ".join(form.suffix for form in FORMS)
+        raise ConfigError(f"A run is written to files that end in {suffixes}, not to {Path(path).name!r}.")
+    text = replay_html(run) if form is HTML else form.render(run)
     try:
-        check_place(path, within)
-        if suffix == ".html":
-            run.to_replay(path)
-        elif form := next((form for form in FORMS if form.suffix == suffix), None):
-            write_atomically(path, form.render(run).encode("utf-8", "replace"), within=within)
-        else:
-            suffixes = ", ".join(form.suffix for form in FORMS)
-            raise ConfigError(f"A run is written to files that end in {suffixes}, not to {path.name!r}.")
-        return human_size(path.stat().st_size)
+        return human_size(
+            write_own(path, text.encode("utf-8", "replace"), overwrite=False, home=home).stat().st_size
+        )
     except OSError as error:
-        raise ConfigError(f"{str(path)!r} cannot be written: {error.strerror or error}.") from None
+        raise ConfigError(f"{path!r} cannot be written: {error.strerror or error}.") from None
 
 
 def print_statement(session: Session, arguments: str) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from IPython.display import clear_output, display
 
 from agent_nb._base.atomic import FOLDER
 from agent_nb._base.secrets import StreamMasker, safe_text
+from agent_nb._base.text import without_controls
 from agent_nb._base.threads import running_loop
 from agent_nb.core.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
 from agent_nb.core.options import Options
@@ -37,7 +37,6 @@ Keep = Callable[[Run], str]
 CLEAR_LINE = "\r\x1b[2K"
 DIM, RESET = "\x1b[2m", "\x1b[0m"
 _COLOURS = {"ok": "\x1b[32m", "err": "\x1b[31m", "warn": "\x1b[33m", "dim": DIM}
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 WATCH = "If it is not shown here, trust the notebook to watch, stop and answer it."
 TRUST = "Trust the notebook to watch; interrupt to stop."
 """Hint for servers that execute cells: they strip the widget's markup from untrusted outputs."""
@@ -68,10 +67,6 @@ class View:
 
     def abandon(self, why: str) -> None:
         """Mark the output as no longer running if the run cannot be shown."""
-
-
-def without_controls(text: str) -> str:
-    return _CONTROLS.sub("", text)
 
 
 class TerminalView(View):
@@ -188,7 +183,7 @@ class PlainView(View):
     """Prints deterministic plain text at the end."""
 
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
-        print(without_controls(TEXT.render(run)))
+        print(TEXT.render(run))
 
 
 class FrozenView(View):

@@ -104,3 +104,12 @@ async def test_no_form_holds_a_line_of_a_secret(newline, tmp_path):
         registered.intersection_update(before)
     assert not [form for form in forms if any(line in form for line in lines)]
     assert all(MASK in form for form in forms)
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.suffix)
+async def test_no_export_holds_characters_that_a_terminal_obeys(form):
+    hostile = "\x1b]0;owned\x07\x9b2J\x08 red"
+    run = await play([think(hostile), call("view_file", {"path": hostile})], [text(f"{hostile}\n\tDone.")])
+    exported = form.render(replace(run, prompt=hostile, error=hostile, reason="failed"))
+    assert "owned" in exported
+    assert not {*map(chr, (*range(9), *range(11, 32), *range(127, 160)))} & {*exported}

@@ -182,6 +182,11 @@ def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path
     assert shell.run(f"%agent export hero {tmp_path}/hero.md").ok
     assert (tmp_path / "hero.md").read_text(encoding="utf-8") == run.to_markdown()
     assert "end in .html, .md, .txt" in shell.run(f"%agent export hero {tmp_path}/hero.pdf").stderr
+    assert shell.run(f"%agent export hero {tmp_path}/hero.md").ok
+    for name in ("README.md", "notes.txt", "own.html"):
+        (tmp_path / name).write_text("mine")
+        assert "was not written by a run" in shell.run(f"%agent export hero {tmp_path}/{name}").stderr
+        assert (tmp_path / name).read_text() == "mine"
     (tmp_path / "folder.md").mkdir()
     cell = shell.run(f"%agent export hero {tmp_path}/folder.md")
     assert not cell.ok
