@@ -4,7 +4,6 @@ import pytest
 
 from docs.scripts.record_train import RECORDINGS, page_of
 from tests.support.widget_stage import axe_findings
-from tests.wide.test_demo_pages import pytestmark as pytestmark  # noqa: PLC0414
 from tests.wide.test_demo_pages import visit as visit  # noqa: PLC0414
 
 
