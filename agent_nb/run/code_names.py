@@ -17,6 +17,8 @@ _MAGICS = (
     re.compile(r"^([ \t]*+)(%\w.*|!.*|\?.*|.*\?)$", re.MULTILINE),
     re.compile(r"(=[ \t]*)([!%].*)$", re.MULTILINE),
 )
+MAX_DEPTH = 200
+"""Levels of a syntax tree. Visitors of deeper ones would reach the recursion limit."""
 _WORD = re.compile(r"[^\W\d]\w*")
 _DELIMITERS = re.compile(r"""['"#\\()\[\]{}]""")
 """What can begin or end a string, a comment or a bracket."""
@@ -43,7 +45,7 @@ def names_in(code: str) -> CodeNames:
 
 
 def parse_cell(code: str) -> ast.Module | None:
-    """The syntax tree of a cell, with the same line numbers; None if it is not Python, as in `%%bash`."""
+    """The syntax tree of a cell, with the same line numbers; None if it is not Python, or nested too deeply."""
     return _parsed(code)[-1]
 
 
@@ -78,10 +80,18 @@ def _parsed(code: str) -> tuple[str, str, ast.Module | None]:
         without_magics = pattern.sub(_words_of_magic, without_magics)
     for text in (code, without_magics):
         try:
-            return code, text, ast.parse(text)
+            tree = ast.parse(text)
+            return code, text, tree if _is_shallow(tree) else None
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
     return code, code, None
+
+
+def _is_shallow(tree: ast.AST) -> bool:
+    level = [tree]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+    return not level
 
 
 def words_in(constant: Any) -> list[str]:

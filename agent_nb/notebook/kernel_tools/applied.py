@@ -121,9 +121,7 @@ class BranchedKernel:
     def copied(self) -> None:
         """Note the variables that a new copy has, except those that code has read in an earlier copy."""
         variables, read = user_names(self._shell), {name: self._copied[name] for name in self._read}
-        fresh = {
-            name: (found, _reference(variables[name])) for name, found in fingerprints(variables).items()
-        }
+        fresh = {name: (now, _reference(variables[name])) for name, now in fingerprints(variables).items()}
         self._copied = fresh | read
 
     def remember(self, code: str) -> None:

@@ -64,3 +64,8 @@ def test_what_is_changed_in_place_is_not_set():
 )
 def test_each_statement_has_its_own_text_and_no_other(code, texts):
     assert [text for *_, text in statements_in(code)] == texts
+
+
+def test_code_that_is_nested_too_deeply_mentions_all_its_words():
+    names = names_in(f"x = {'+'.join(['y'] * 1000)}")
+    assert (names.mentions, names.sets) == ({"x", "y"}, set())
