@@ -1,11 +1,13 @@
 """From a press in the widget to a cell that runs, in a real JupyterLab."""
 
+import json
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from agent_nb.images.convert import image_size
 from tests.support.lab import COUNTED, DEMO, LOAD, MODEL, Lab, keep_screenshot, run_notebook, wait_for_kernel
-from tests.support.wire import Call, WireServer, reply
+from tests.support.wire import Call, Hold, Say, WireServer, reply
 from tests.unit.images.test_pasted import PNG
 
 WHOLE = "frame => frame.getBoundingClientRect().bottom <= innerHeight"
@@ -90,3 +92,20 @@ def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab,
     expect(page.locator(".anb-status .phase").first).to_contain_text("running Python")
     page.get_by_role("button", name="Stop").click()
     expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")
+
+
+def test_continue_goes_on_with_the_half_page_under_a_new_name(page: Page, lab: Lab, vendor: WireServer):
+    half = json.dumps({"path": "index.html", "content": "<h1>Bakery</h1>\n" + "<p>Bread.</p>\n" * 90})[:-200]
+    vendor.plan(reply(Call("create_file", half, id="toolu_1"), Hold()), reply(Say("OK.")))
+    run_notebook(page, lab, "half", LOAD, f"%%agent hero {MODEL}\nA page for a bakery")
+    expect(page.locator(".anb-ver .which")).to_have_text("v1, streaming")
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Kept: index.html v1, unfinished.").wait_for()
+    keep_screenshot(page, "write-stopped")
+    page.get_by_role("button", name="Continue", exact=True).click()
+    expect(page.locator(".anb-status .phase").nth(1)).to_contain_text("done")
+    keep_screenshot(page, "continued")
+    expect(page.locator(".anb-ver .which").nth(1)).to_have_text("v1, unfinished")
+    assert "(cut here)" in json.dumps(vendor.requests[-1].body)
+    cells = page.evaluate(COUNTED)
+    assert [source for source, _ in cells][2] == "%%agent hero_2 --from hero\nContinue where you stopped."
