@@ -268,10 +268,7 @@ class Files(Mapping[str, Content]):
     def write(self, path: str, content: Content, *, unfinished: bool = False) -> "Files":
         """Return a copy with a new version of the file, or this value if the content is unchanged."""
         files = self._copy()
-        if not files._append(path := safe_path(path), content):
-            return self
-        files._unfinished |= {path} if unfinished else set()
-        return files
+        return files if files._append(safe_path(path), content, unfinished) else self
 
     def delete(self, path: str) -> "Files":
         """Return a copy without the file; its versions are kept."""
@@ -367,7 +364,7 @@ class Files(Mapping[str, Content]):
         copy._unfinished = self._unfinished
         return copy
 
-    def _append(self, path: str, content: Content) -> bool:
+    def _append(self, path: str, content: Content, unfinished: bool = False) -> bool:
         """Add a version in place if the content is new; only for an unshared copy."""
         content = _normalised(path, content)
         if path in self._versions and self.versions(path)[-1] == content:
@@ -376,7 +373,7 @@ class Files(Mapping[str, Content]):
         self._check_limits(path, content, size)
         self._versions[path] = *self._versions.get(path, ()), content
         self._sizes[path] = size
-        self._unfinished -= {path}
+        self._unfinished = self._unfinished | {path} if unfinished else self._unfinished - {path}
         return True
 
     def _check_limits(self, path: str, content: Content, size: int) -> None:
