@@ -174,7 +174,7 @@ def _find(notebook: Notebook, argument: str) -> Path:
         if notebook.file is None:
             raise ConfigError(f"This kernel does not know its notebook's file. Name it, such as `{command}`.")
         return notebook.file
-    path = notebook.folder / Path(argument).expanduser()
+    path = notebook.folder / os.path.expanduser(argument)
     if path.suffix != NOTEBOOK_SUFFIX:
         raise ConfigError(f"{argument!r} is not a notebook. Name one, such as `{command}`.")
     if not path.is_file():

@@ -303,7 +303,7 @@ class Files(Mapping[str, Content]):
                 f"{str(target)!r} has content not written by a run: pass `overwrite=True`, or save elsewhere."
             )
         write_files(self, directory, home)
-        return [Path(directory).expanduser() / path for path in self]
+        return [Path(os.path.expanduser(directory)) / path for path in self]
 
     def zip(self) -> bytes:
         """Return the files as a zip archive. Equal files give equal bytes."""
@@ -404,7 +404,7 @@ class Files(Mapping[str, Content]):
 
 def targets_of(files: Files, directory: str | os.PathLike[str], home: Path) -> dict[Path, bytes]:
     """Return the contents to write by target path; raises if a target is not allowed. Paths are relative to `home`."""
-    root = home / Path(directory).expanduser()
+    root = home / os.path.expanduser(directory)
     check_place(root / "x", folder_of(directory, home))
     for path in files:
         _check_target(root, path, root / path)
@@ -415,7 +415,7 @@ def write_files(files: Files, directory: str | os.PathLike[str], home: Path) -> 
     """Write the files, replacing existing ones, and record that a run wrote them."""
     targets = targets_of(files, directory, home)
     for target, data in targets.items():
-        write_atomically(target, data, within=home / Path(directory).expanduser(), shared=True)
+        write_atomically(target, data, within=home / os.path.expanduser(directory), shared=True)
     note_written(targets.values(), home)
 
 

@@ -1,6 +1,7 @@
 """`%agent runs`, `load`, `undo`, `export`, `page` and `cells`: commands on saved runs and runs in variables."""
 
 import html
+import os
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -84,7 +85,7 @@ def _saved_file(session: Session, reference: str) -> Path:
     matches = [row for row in rows if row["name"] == reference] or [
         row for row in rows if run_id(row) == reference
     ]
-    path = session.home / Path(reference).expanduser()
+    path = session.home / os.path.expanduser(reference)
     if matches:
         return store.folder / str(matches[-1]["file"])
     if not path.is_file():
@@ -141,7 +142,7 @@ def export_run(session: Session, arguments: str) -> FileNotice:
     name, _, target = arguments.partition(" ")
     run = _run(session, name, "export hero")
     target = target.strip().strip("\"'") or f"{name}.replay.html"
-    path = session.home / Path(target).expanduser()
+    path = session.home / os.path.expanduser(target)
     size = write_run(run, target, session.home)
     replays = (
         f" It replays {name} in any browser, without a server." if path.suffix.lower() == ".html" else ""

@@ -27,6 +27,7 @@ def test_a_cell_runs(shell, tmp_path, agents_md):
 
 def test_tables_are_listed_and_a_path_below_it_is_not_found(shell):
     assert shell.run("%agent models").ok
+    assert "no saved run '~/x'" in shell.run("%agent load ~/x").stderr
     assert "'~/x.png' cannot be read" in shell.run("%%agent -m demo: -i ~/x.png\nLike this").stderr
 
 
