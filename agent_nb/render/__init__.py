@@ -23,12 +23,15 @@ from agent_nb.render.summary import model_label
 from agent_nb.render.transcript import Row, rows_of, shortened, shortened_text
 
 
-def bundle(run: FinishedRun, image: bytes = b"") -> dict[str, str]:
-    """Return the MIME bundle of a cell's output. Long texts are truncated; the exports below are complete."""
+def bundle(run: FinishedRun, image: bytes = b"", load: str = "") -> dict[str, str]:
+    """Return the MIME bundle of a cell's output. Long texts are truncated; the exports below are complete.
+
+    `load` is the command that loads the saved run in a new kernel.
+    """
     rows = list(shortened(rows_of(run), run.name))
     figure = {"image/png": base64.b64encode(image).decode()} if image else {}
     return {
-        "text/html": safe_text(frozen_html(run, rows, image)),
+        "text/html": safe_text(frozen_html(run, rows, image, load)),
         "text/markdown": safe_text(markdown(run, rows)),
         "text/plain": safe_text(plain_text(run, rows, shortened_text(run.text, f"{run.name}.text"))),
         **figure,

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, assert_never
 
+from agent_nb._base.atomic import FOLDER
 from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.late import PAGE_LOADERS
 from agent_nb._base.secrets import mask, masked_line
@@ -311,7 +312,7 @@ def _colour(kind: str) -> str:
     return next((colour for prefix, colour in _COLOURS.items() if name.startswith(prefix)), "")
 
 
-def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> str:
+def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"", load: str = "") -> str:
     pages, code = _pages(run, image), _code(run)
     log = _log(rows, shown_answers(run), folds=bool(pages))
     log += _offered(run)
@@ -333,7 +334,7 @@ def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"") -> st
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">\n'
         f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">\n'
         f"{head(run.name, facts(run))}\n{error}{_tabs(labels, selected) if several else ''}{body}"
-        f"{_foot(run)}</form>\n{_styles(len(labels) if several else 0, code_style)}</div>"
+        f"{_foot(run, load)}</form>\n{_styles(len(labels) if several else 0, code_style)}</div>"
     )
 
 
@@ -421,11 +422,12 @@ def head(name: str, facts: list[str]) -> str:
     )
 
 
-def _foot(run: FinishedRun) -> str:
+def _foot(run: FinishedRun, load: str) -> str:
     lines = [
         *unsupported_note(run),
         *variant_lines(run),
         f"In Python: {result_expression(run)}{variant_note(run)}",
+        *([f"In a new kernel, `{load}` loads it from `{FOLDER}`."] if load else []),
     ]
     return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
 

@@ -30,6 +30,8 @@ def test_the_first_frame_is_replaced_by_the_frozen_result(page):
     assert 'data-anb-run="hero-' in page.displays[-1]["text/html"]
     assert 'data-anb-run="hero-' in page.updates[-1]["text/html"]
     assert "data-anb-id" not in page.updates[-1]["text/html"]
+    load = "In a new kernel, <code>%agent load hero</code> loads it from <code>.agent_nb</code>."
+    assert load in page.updates[-1]["text/html"]
     ready = [message for message in page.messages if message["kind"] == "ready"]
     assert "hero" in ready[-1]["line"]
     (path,) = ready[-1]["paths"]

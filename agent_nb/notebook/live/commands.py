@@ -376,7 +376,7 @@ class ResultCommand(PageCommand, command="result"):
         run.writer = run.writer or self.client
         if self.client != run.writer:
             raise ConfigError("Another window is writing the result into the notebook.")
-        return {"data": bundle(replace(run.result, key=run.key))}
+        return {"data": bundle(replace(run.result, key=run.key), load=run.load)}
 
 
 @dataclass(frozen=True, kw_only=True)

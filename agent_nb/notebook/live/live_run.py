@@ -221,6 +221,8 @@ class LiveRun:
         """The window that writes the result into the notebook if the kernel's update did not arrive."""
         self.cell = ""
         """The cell that started it, as the user wrote it; empty if unknown."""
+        self.load = ""
+        """The command that loads it in a new kernel; empty if it is not saved."""
         self.failure: FailedCell | PlainCell | None = None
         """The cell that `%agent fix` or `explain` is about."""
         self.cell_id = ""

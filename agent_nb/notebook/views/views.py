@@ -21,7 +21,7 @@ from agent_nb.core.phase import phase_after
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
 from agent_nb.notebook.front_end import has_cells, is_attended, keeps_displays, needs_view
-from agent_nb.notebook.session import shown_hub
+from agent_nb.notebook.session import settings, shown_hub
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
 from agent_nb.render.summary import ready_line, replay_source, uncomputed_note
 from agent_nb.render.transcript import ROW_STYLES, RowStyle, Transcript, line_text
@@ -270,7 +270,9 @@ class LiveView(FrozenView):
         self._stop_light()
         live, self._extras, self._picked = self._live, (files_name, image), picked
         live.stream.flush()
-        self._replace(bundle(run, image))
+        is_saved = any(path.startswith(FOLDER) for path in self._paths)
+        live.load = f"%{settings(get_ipython()).magic_name} load {run.name}" if is_saved else ""
+        self._replace(bundle(run, image, live.load))
         if self._in_console and not live.refused and not live.stream.watched.is_set():
             print(without_controls(bundle(run)["text/plain"]))
         # The page replaces outputs that missed the update, so announce the end after it.
