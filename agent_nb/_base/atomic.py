@@ -184,7 +184,7 @@ def write_own(
 
     Raises `FileExistsError` instead of replacing a file not written by a run.
     """
-    target = home / Path(path).expanduser()
+    target = home / os.path.expanduser(path)
     if not overwrite and not_ours({target: data}, home) and (target.is_file() or target.is_symlink()):
         why = "Its content was not written by a run: delete it, or pass `overwrite=True` in Python"
         raise FileExistsError(errno.EEXIST, why, str(path))
