@@ -70,7 +70,8 @@ class MagicSettings(Configurable):
     files_name = Unicode("files", help="Variable that receives the files; '' for none.")
     save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.")
     saved_image = Bool(
-        False, help="Save a small image of the page in the output, for readers of an untrusted notebook."
+        True,
+        help="Save a small image of the page in the output of a run that you watch, for readers on GitHub.",
     )
     fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.")
     stage = Bool(False, help="Show runs on the stage, a panel beside the notebook in JupyterLab.")

@@ -447,7 +447,7 @@ def _tabs(labels: list[str], selected: int) -> str:
 def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
     data = base64.b64encode(image).decode()
     still = f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
-    shown_untrusted = f"{still}<em>Trust this notebook (the shield below) to see the page.</em>"
+    shown_untrusted = f"{still}<em>The page itself is shown where this notebook is trusted.</em>"
     variants = [run] if len(run.variants) < 2 else list(run.variants)
     pages: list[tuple[str, str]] = []
     remaining = MAX_PAGE

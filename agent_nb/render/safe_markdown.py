@@ -88,7 +88,7 @@ def parser() -> "MarkdownIt":
     ends = ["paragraph", "reference", "blockquote", "list"]
     md.block.ruler.before("fence", "math", _formula_block, {"alt": ends})
     md.inline.ruler.before("escape", "math", _inline_formula)
-    md.add_render_rule("math", lambda _, tokens, index, *__: html.escape(tokens[index].content, quote=False))
+    md.add_render_rule("math", lambda _, tokens, index, *__: _code_of_formula(tokens[index].content))
     _show_deep_text(md)
     return md
 
@@ -125,6 +125,11 @@ def _inline_formula(state: "StateInline", silent: bool) -> bool:
         state.push("math", "", 0).content = match[0]
     state.pos = match.end()
     return True
+
+
+def _code_of_formula(formula: str) -> str:
+    """Where nothing typesets it, a formula is shown as code."""
+    return f'<span class="anb-math">{html.escape(formula, quote=False)}</span>'
 
 
 def _formula_block(state: "StateBlock", start: int, end: int, silent: bool) -> bool:

@@ -212,10 +212,13 @@ test("names with underscores are not emphasised", () => {
 
 test("formulas keep their text and their dollars", () => {
 	const text = "$\\alpha_1 * b_2 *$ and $$\\bar{x}$$, for $5 or $10";
-	expect(render(text, 3).innerHTML).toBe(`<p>${text}</p>`);
+	const [one, two] = ["$\\alpha_1 * b_2 *$", "$$\\bar{x}$$"].map(
+		(formula) => `<span class="anb-math">${formula}</span>`,
+	);
+	expect(render(text, 3).innerHTML).toBe(`<p>${one} and ${two}, for $5 or $10</p>`);
 	const lines = "$$\na_1\n- b_2 *\n$$";
 	expect(render(`The mean:\n${lines}\n*then*`, 3).innerHTML).toBe(
-		`<p>The mean:</p><p>${lines}</p><p><em>then</em></p>`,
+		`<p>The mean:</p><p><span class="anb-math">${lines}</span></p><p><em>then</em></p>`,
 	);
 });
 

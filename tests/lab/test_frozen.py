@@ -195,7 +195,7 @@ def look_at_tabs(page: Page) -> None:
     assert told.text_content() == (
         "storage 1, parent SecurityError, fetch refused, form heard, CSS1Compat, rgb(27, 27, 58)"
     )
-    assert not run.get_by_text("Trust this notebook").is_visible()
+    assert not run.get_by_text("The page itself is shown").is_visible()
     run.get_by_label("Code", exact=True).check()
     assert run.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
     assert not run.locator(".anb-stage").is_visible()
@@ -252,7 +252,7 @@ def test_a_dark_theme_makes_it_dark(trusted):
 def test_an_untrusted_notebook_reads_as_a_document(untrusted):
     output = untrusted.locator(".jp-Cell").first.locator(".jp-OutputArea-output")
     assert output.get_by_text("hero: done in 4.3 s, claude-opus-5-5").is_visible()
-    assert output.get_by_text("Trust this notebook (the shield below) to see the page.").is_visible()
+    assert output.get_by_text("The page itself is shown where this notebook is trusted.").is_visible()
     assert output.locator("iframe").count() == 0
     assert not output.locator("input").first.is_visible()
     assert not output.get_by_text("One page and its styles.").is_visible()
@@ -268,7 +268,9 @@ def test_an_untrusted_notebook_reads_as_a_document(untrusted):
 def test_a_trusted_neighbour_does_not_dress_it(untrusted):
     style = bundle(hero())["text/html"].partition("<style>")[2].partition("</style>")[0]
     untrusted.add_style_tag(content=style)
-    assert untrusted.get_by_text("Trust this notebook (the shield below) to see the page.").first.is_visible()
+    assert untrusted.get_by_text(
+        "The page itself is shown where this notebook is trusted."
+    ).first.is_visible()
     assert untrusted.locator(".jp-Cell").first.get_by_text("Transcript:").is_visible()
 
 

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from agent_nb._base.atomic import FOLDER, not_ours
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.constants import is_demo
+from agent_nb._base.secrets import mask, safe_text
 from agent_nb._base.text import printable
 from agent_nb._base.threads import off_loop, ticking, uncancelled
 from agent_nb.cassette.player import ReplayProvider
@@ -43,9 +44,10 @@ from agent_nb.run.manifest import package_versions
 from agent_nb.run.run import total_cost
 from agent_nb.run.store import RunStore
 
-MAX_IMAGE_BYTES = 30_000
-"""40 KB in base64."""
-IMAGE_SIZE = 560, 700
+MAX_IMAGE_BYTES = 9_000
+"""12 kB in base64."""
+IMAGE_FORMS = (560, 256), (560, 64), (560, 16), (400, 64), (400, 16), (280, 16)
+"""Width and number of colours of the saved image, the best first; it is at most 1.25 times as high as wide."""
 
 
 class CellError(Exception):
@@ -194,10 +196,10 @@ async def _set(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = Tru
 
 async def _finish(plan: CellPlan, handle: Handle, view: View, ended: Ended) -> None:
     """Show the ended run."""
-    session, run = plan.session, ended.run
+    run = ended.run
     if handle.recorded:
         view.warn(handle.recorded)
-    image = await page_image(handle.viewer, run) if session.defaults.saved_image else b""
+    image = await page_image(handle.viewer, run) if _keeps_image(plan, run, view) else b""
     view.finish(run, ended.files_name, ended.paths, image)
     for note in await uncancelled(off_loop(plan.rules.end, run)):
         view.warn(note)
@@ -358,20 +360,36 @@ def _indented(text: str) -> str:
     return "\n".join("    " + line for line in text.splitlines())
 
 
+def _keeps_image(plan: CellPlan, run: Run, view: View) -> bool:
+    """Whether the user's browser draws the run, and its page is a new answer of a model, without values of names."""
+    session = plan.session
+    is_seen = session.defaults.saved_image and view.is_drawn and is_attended(session.shell)
+    return is_seen and not plan.replays and not is_demo(run.model) and not run.settings.get("bind")
+
+
 async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
     """The top of the run's page as a PNG; empty if there is no page or no viewer."""
     path = run.files.entry
     if viewer is None or path is None or not isinstance(run.files[path], str) or run.reason == "interrupted":
         return b""
+    if any(isinstance(content, str) and mask(content) != content for content in run.files.values()):
+        return b""  # a picture cannot be masked
     request = CheckRequest(files=run.files, path=path, variant=run.variant, widths=(DESKTOP,))
+    from agent_nb.notebook.live import live_run
+
     try:
-        check = await viewer.check(request)
-    except (ViewerUnavailableError, asyncio.CancelledError):  # an interrupt ends the wait, not the cell
+        async with asyncio.timeout(live_run.PATIENCE):
+            check = await viewer.check(request)
+    except (ViewerUnavailableError, TimeoutError, asyncio.CancelledError):
+        # An interrupt ends the wait, not the cell.
         return b""
     return await off_loop(_small, check.screenshots[0].image) if check.screenshots else b""
 
 
 def _small(image: Image) -> bytes:
-    small = top_of(opened(image).convert("RGB"), *IMAGE_SIZE)
-    sizes = (saved(small.quantize(colours), "PNG", optimize=True) for colours in (256, 64, 16))
-    return next((data for data in sizes if len(data) <= MAX_IMAGE_BYTES), b"")
+    pixels = opened(image).convert("RGB")
+    forms = (
+        saved(top_of(pixels, width, width * 5 // 4).quantize(colours), "PNG", optimize=True)
+        for width, colours in IMAGE_FORMS
+    )
+    return next((data for data in forms if len(data) <= MAX_IMAGE_BYTES), b"")

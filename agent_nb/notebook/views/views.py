@@ -65,6 +65,11 @@ class View:
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         """Show the finished run. `image` is a small PNG of its page, for readers who do not see the page."""
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a page of the front end shows the live widget."""
+        return False
+
     def abandon(self, why: str) -> None:
         """Mark the output as no longer running if the run cannot be shown."""
 
@@ -260,6 +265,10 @@ class LiveView(FrozenView):
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         self._paths = paths
         self._show(run, files_name, image, picked=self._handle.chosen is not None)
+
+    @property
+    def is_drawn(self) -> bool:
+        return self._live.stream.watched.is_set() and not self._live.refused
 
     def abandon(self, why: str) -> None:
         self._stop_light()

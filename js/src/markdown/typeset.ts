@@ -7,20 +7,18 @@ export interface Typesetter {
 	typeset(node: HTMLElement): unknown;
 }
 
-/** The class of formulas that are not typeset yet. */
+/** The class of formulas that are not typeset, which are shown as code. */
 const FORMULA = "anb-math";
 let typesetter: Typesetter | undefined;
 let count = 0;
 
-/** Without a typesetter, formulas stay plain text. */
 export function setTypesetter(available: Typesetter | undefined): void {
 	typesetter ??= available;
 }
 
 /** A formula, to be typeset if its text is complete. */
 export function createFormula(text: string, complete: boolean): Node {
-	if (!typesetter || !complete) return document.createTextNode(text);
-	return h("span", { class: FORMULA }, text);
+	return complete ? h("span", { class: FORMULA }, text) : document.createTextNode(text);
 }
 
 /** Typesets the formulas of a complete text once it is on the page. */

@@ -46,3 +46,5 @@ async def test_there_is_no_image_without_a_page_or_a_viewer():
     run = await run_script([write()], [text("Done.")])
     assert await page_image(None, run) == await page_image(NoViewer(), run) == b""
     assert await page_image(ReportingViewer(), await run_script([text("Done.")])) == b""
+    with_key = run.with_files({"index.html": "<p>sk-ant-api03-" + "x9-Y" * 8})
+    assert await page_image(ReportingViewer(), with_key) == b"", "a picture cannot be masked"
