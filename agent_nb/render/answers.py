@@ -6,6 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from agent_nb._base.secrets import mask
@@ -13,9 +14,10 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.events import ToolFinished, ToolReady
+from agent_nb.render.answer_numbers import AnswerNumber, entry_note, pointer
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.safe_markdown import as_text
-from agent_nb.render.summary import model_label
+from agent_nb.render.summary import model_label, shown_numbers
 
 MOST_ROWS = 50
 MOST_COLUMNS = 8
@@ -23,6 +25,7 @@ MAX_ENTRY = 400
 """Maximum characters of a value in a table."""
 _LARGEST = 1e300
 """Larger numbers are not drawn: the range of the plot could overflow."""
+_LABELS = ("variant", "model", "code", "agree")
 _WIDTH, _MARGIN, _STEP = 420, 16, 8
 """Pixels: width of a plot, its margins, and the distance of dots above each other."""
 
@@ -35,32 +38,60 @@ def entry_text(value: Any) -> str:
 
 def answer_fields(answer: Any, taken: Collection[str] = ()) -> Json:
     """The answer by field name, empty without one. Names in `taken` get a prefix."""
-    fields = answer if isinstance(answer, Mapping) else {} if answer is None else {"answer": answer}
-    return {f"answer_{name}" if name in taken else name: value for name, value in fields.items()}
+    return {
+        f"answer_{name}" if name in taken else name: value for name, (value, _) in _fields(answer).items()
+    }
 
 
-def answer_table(answer: Any) -> Table:
+def answer_notes(run: FinishedRun, taken: Collection[str] = ()) -> dict[str, str]:
+    """What to say after each of the `answer_fields`: ` (not computed)`."""
+    notes = (entry_note(*field, run.answer_numbers) for field in _fields(run.plain_answer).values())
+    return dict(zip(answer_fields(run.plain_answer, taken), notes, strict=True))
+
+
+def _fields(answer: Any) -> dict[str, tuple[Any, str]]:
+    """Each field with its JSON pointer."""
+    if isinstance(answer, Mapping):
+        return {name: (value, pointer("", name)) for name, value in answer.items()}
+    return {} if answer is None else {"answer": (answer, "")}
+
+
+def answer_table(answer: Any, numbers: Sequence[AnswerNumber] = ()) -> Table:
     """A row for each field, or for each item of a list."""
-    columns, rows = ["field", "value"], [[*pair] for pair in answer_fields(answer).items()]
+    columns, rows = ["field", "value"], [[(name, None), field] for name, field in _fields(answer).items()]
     if isinstance(answer, list):
-        columns, rows = ["", "value"], [[str(number), item] for number, item in enumerate(answer, 1)]
+        columns = ["", "value"]
+        rows = [[(str(at + 1), None), (item, pointer("", at))] for at, item in enumerate(answer)]
         names = list(dict.fromkeys(name for item in answer if isinstance(item, dict) for name in item))
         if answer and len(names) <= MOST_COLUMNS and all(isinstance(item, dict) for item in answer):
             columns = ["", *names]
-            rows = [[number, *(item.get(name, "") for name in names)] for number, item in rows]
-    entries = [[entry_text(value) for value in row] for row in rows[:MOST_ROWS]]
+            rows = [
+                [number, *((item.get(name, ""), pointer(str(path), name)) for name in names)]
+                for number, (item, path) in rows
+            ]
+    entries = [
+        [entry_text(value) + entry_note(value, path, numbers) for value, path in row]
+        for row in rows[:MOST_ROWS]
+    ]
     omitted = f"{len(rows) - MOST_ROWS:,} more rows are in `answer`." if len(rows) > MOST_ROWS else ""
     return Table(columns, entries, "The answer is empty.", note=omitted)
 
 
-def shown_answers(run: FinishedRun) -> list[Table]:
-    """The tables of a run's answer and of the answers of its variants, if they have a type."""
-    tables = [] if run.plain_answer is None else [answer_table(run.plain_answer)]
-    have_answers = any(variant.plain_answer is not None for variant in run.variants)
-    return [*tables, *([Answers(run.variants).table()] if have_answers and len(run.variants) > 1 else [])]
+def shown_answers(run: FinishedRun) -> list[Table | str]:
+    """What stands below a run's text: the table of an answer with a type, a line on numbers, and all variants'."""
+    tables: list[Table | str] = []
+    if run.plain_answer is not None:
+        tables.append(answer_table(run.plain_answer, run.answer_numbers))
+    if line := shown_numbers(run).below:
+        tables.append(line)
+    if len(run.variants) > 1 and any(variant.plain_answer is not None for variant in run.variants):
+        tables.append(Answers(run.variants).table())
+    return tables
 
 
-def answer_markdown(table: Table, *, images: bool) -> str:
+def answer_markdown(table: Table | str, *, images: bool) -> str:
+    if isinstance(table, str):
+        return as_text(table)
     rows = [[as_text(str(text), in_table=True) for text in row] for row in (table.columns, *table.rows)]
     rows.insert(1, ["---"] * len(table.columns))
     lines = "\n".join(f"| {' | '.join(row)} |" for row in rows) if table.rows else table.empty
@@ -82,19 +113,23 @@ class Answers:
         forms = [_rounded(variant.plain_answer) for variant in self.variants]
         rows = []
         for number, variant in enumerate(self.variants, 1):
-            about = {"variant": number, "model": variant.model}
             agree = 0 if variant.plain_answer is None else forms.count(forms[number - 1])
-            end = {"code": _last_line(variant), "agree": agree}
-            rows.append({**about, **answer_fields(variant.plain_answer, {*about, *end}), **end})
+            fields = answer_fields(variant.plain_answer, _LABELS)
+            row = {"variant": number, "model": variant.model, **fields}
+            rows.append({**row, "code": _last_line(variant), "agree": agree})
         return rows
 
     def numbers(self) -> dict[str, list[float]]:
         """The values of each field that is a number in all answers; empty for fewer than two answers."""
-        answers = [fields for variant in self.variants if (fields := answer_fields(variant.plain_answer))]
+        answers = [answer_fields(variant.plain_answer) for variant in self._answered]
         if len(answers) < 2:
             return {}
         names = [name for name in answers[0] if all(_is_number(answer.get(name)) for answer in answers)]
         return {name: [float(answer[name]) for answer in answers] for name in names}
+
+    @property
+    def _answered(self) -> list[FinishedRun]:
+        return [variant for variant in self.variants if answer_fields(variant.plain_answer)]
 
     def table(self) -> Table:
         rows = self.rows()
@@ -103,14 +138,20 @@ class Answers:
         answered = sum(row["agree"] > 0 for row in rows)
         for row in rows:
             row |= {"model": model_label(row["model"]), "agree": f"{row['agree']} of {answered}"}
-        entries = [[entry_text(row.get(name, "")) for name in names] for row in rows]
+        words = [answer_notes(variant, _LABELS) for variant in self.variants]
+        entries = [
+            [entry_text(row.get(name, "")) + notes.get(name, "") for name in names]
+            for row, notes in zip(rows, words, strict=True)
+        ]
         numbers = self.numbers()
+        hollow = {name: [bool(answer_notes(one)[name]) for one in self._answered] for name in numbers}
         ranges = {name: _quartiles(values) for name, values in numbers.items()}
         notes = [
-            f"{name}: median {at:.4g}, middle half {low:.4g} to {high:.4g}."
+            f"{name}: median {at:.4g}, middle half {low:.4g} to {high:.4g}"
+            f"{'; hollow: not computed' if any(hollow[name]) else ''}."
             for name, (low, at, high) in ranges.items()
         ]
-        plots = {name: _address(strip_plot(values)) for name, values in numbers.items()}
+        plots = {name: _address(strip_plot(values, hollow[name])) for name, values in numbers.items()}
         headings = [name if name != "code" else "last line of code" for name in names]
         return Table(headings, entries, "No answers.", note=" ".join(notes), plots=plots)
 
@@ -121,17 +162,19 @@ class Answers:
         return self.table()._repr_html_()
 
 
-def strip_plot(values: Sequence[float]) -> str:
+def strip_plot(values: Sequence[float], hollow: Sequence[bool] = ()) -> str:
     """Draw a dot for each value, overlapping ones above each other, with the median and the middle half."""
     least, most = min(values), max(values)
+    dots_in_order = sorted(zip_longest(values, hollow))
     places = [
-        _MARGIN + (_WIDTH - 2 * _MARGIN) * (value - least) / (most - least or 1) for value in sorted(values)
+        _MARGIN + (_WIDTH - 2 * _MARGIN) * (value - least) / (most - least or 1) for value, _ in dots_in_order
     ]
     heights: Counter[int] = Counter()
     dots = ""
-    for place in places:
+    for place, (_, is_hollow) in zip(places, dots_in_order, strict=True):
         heights[round(place / _STEP)] += 1
-        dots += f'<circle cx="{place:.1f}" cy="-{_STEP * heights[round(place / _STEP)]}" r="3.5"/>'
+        look = ' fill="none" stroke="#2f81f7"' if is_hollow else ""
+        dots += f'<circle cx="{place:.1f}" cy="-{_STEP * heights[round(place / _STEP)]}" r="3.5"{look}/>'
     height = _STEP * (max(heights.values()) + 1)
     low, median, high = _quartiles(places)
     ends = ((_MARGIN, "start", least), (_WIDTH - _MARGIN, "end", most))[: 1 + (most > least)]

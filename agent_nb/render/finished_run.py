@@ -10,6 +10,7 @@ from agent_nb.core.events import Reason
 from agent_nb.core.messages import Usage
 from agent_nb.files import Files
 from agent_nb.files.cell_changes import CellChange
+from agent_nb.render.answer_numbers import AnswerNumber
 
 
 class FinishedRun(Protocol):
@@ -52,7 +53,7 @@ class FinishedRun(Protocol):
     @property
     def failed_check(self) -> str: ...
     @property
-    def unsupported(self) -> tuple[str, ...]: ...
+    def answer_numbers(self) -> tuple[AnswerNumber, ...]: ...
     @property
     def ran_code(self) -> bool: ...
     @property

@@ -47,7 +47,6 @@ from agent_nb.render.summary import (
     run_digest,
     subscript,
     trouble,
-    unsupported_note,
     variant_lines,
     variant_note,
     written_prompt,
@@ -115,8 +114,8 @@ def _edited_path(row: Row) -> str:
 
 def row_html(row: Row) -> str:
     match row:
-        case TextRow(text=text):
-            return f'<div class="anb-text">{to_html(text)}</div>'
+        case TextRow(text=text, marks=marks):
+            return f'<div class="anb-text">{to_html(text, marks)}</div>'
         case ThinkingRow(text=text, seconds=seconds):
             label = f"Thought for {duration(seconds)}" if seconds >= 0.05 else "Thought"
             return _fold(
@@ -424,7 +423,6 @@ def head(name: str, facts: list[str]) -> str:
 
 def _foot(run: FinishedRun, load: str) -> str:
     lines = [
-        *unsupported_note(run),
         *variant_lines(run),
         f"In Python: {result_expression(run)}{variant_note(run)}",
         *([f"In a new kernel, `{load}` loads it from `{FOLDER}`."] if load else []),
@@ -495,7 +493,7 @@ def _code(run: FinishedRun) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(rows: Sequence[Row], answers: Sequence[Table], *, folds: bool) -> str:
+def _log(rows: Sequence[Row], answers: Sequence[Table | str], *, folds: bool) -> str:
     """Render the transcript as one fold between the attached images and the final text, which stay visible."""
     images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
@@ -513,7 +511,10 @@ def _log(rows: Sequence[Row], answers: Sequence[Table], *, folds: bool) -> str:
     if ran_code and not folds:
         log = folded
     answer = "".join(map(row_html, rows[end:]))
-    answer += "".join(f'<div class="anb-plain">{shown._repr_html_()}</div>' for shown in answers)
+    for shown in answers:
+        line = f'<p class="anb-text"><span class="anb-warn">{html.escape(str(shown))}</span></p>'
+        table = "" if isinstance(shown, str) else f'<div class="anb-plain">{shown._repr_html_()}</div>'
+        answer += table or line
     if ran_code and answer:
         answer = f'<div class="anb-answer">{answer}</div>'
     if names := names_left(rows):

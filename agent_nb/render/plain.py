@@ -22,8 +22,8 @@ from agent_nb.render.summary import (
     offered_changes,
     replay_source,
     result_expression,
+    shown_numbers,
     trouble,
-    unsupported_note,
     variant_lines,
     variant_note,
 )
@@ -51,7 +51,6 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
     blocks += [answer_markdown(shown, images=images) for shown in shown_answers(run)]
-    blocks += map(as_text, unsupported_note(run))
     if names := names_left(rows):
         blocks.append("In the branch:" if run.settings.get("branch") else "In the notebook:")
         blocks += [f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()]
@@ -131,8 +130,8 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     ]
     if text:
         lines += ["", text.strip()]
-    lines += [line for shown in shown_answers(run) for line in ("", shown.to_text())]
-    lines += [line for note in unsupported_note(run) for line in ("", note)]
+    for shown in shown_answers(run):
+        lines += ["", shown if isinstance(shown, str) else shown.to_text()]
     if run.changes:
         heading, changes = offered_changes(run)
         lines += ["", f"{heading}:", *(f"  {title}" for title, _ in changes)]
@@ -150,7 +149,8 @@ def _variant_lines(run: FinishedRun) -> list[str]:
     lines = ["", f"This is variant {run.variant + 1} of {len(run.variants)}:"]
     for number, variant in enumerate(run.variants, 1):
         size = f", {variant.files.size_text(variant.files.entry)}" if variant.files.entry else ""
-        lines.append(f"  {number}: {ending(variant)} ({model_label(variant.model)}){size}")
+        line = f"  {number}: {ending(variant)} ({model_label(variant.model)}){size}"
+        lines.append(". ".join(filter(None, (line, shown_numbers(variant).below))))
     return lines
 
 

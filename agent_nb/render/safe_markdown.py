@@ -7,7 +7,7 @@ it parses, from one delimiter to the next, including the end of a code span betw
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -38,12 +38,37 @@ _LANGUAGES = re.compile(
     "|ruby|rust|sh|shell|sql|tex|text|toml|tsx?|txt|typescript|xml|ya?ml"
 )
 """Other languages may do more than highlight: JupyterLab renders `mermaid`, which can contain images."""
+_MARK = '<span style="text-decoration:underline dotted" title="Not computed by any code in this run">'
 _MARKS = {"em": "*", "strong": "**", "s": "~~"}
 _ALIGNED = {"text-align:left": ":--", "text-align:center": ":-:", "text-align:right": "--:"}
 
 
-def to_html(markdown: str) -> str:
-    return str(parser().render(markdown))
+def to_html(markdown: str, marks: Mapping[int, str] = {}) -> str:
+    """Render as HTML with these texts marked, each after its offset in UTF-16 units in the text without code."""
+    return str(parser().render(mask(markdown) if marks else markdown, {"marks": marks, "at": 0}))
+
+
+def _marked(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
+    """Render a text, a line break or a formula. A formula is marked as a whole."""
+    token, at = tokens[index], env["at"]
+    text = "\n" if token.type == "softbreak" else token.content
+    units = _utf16(text)
+    env["at"] += len(units) // 2
+    marks = [(2 * (start - at), _utf16(mark)) for start, mark in env["marks"].items() if start >= at]
+    marks = [(start, mark) for start, mark in marks if units[start : start + len(mark)] == mark]
+    if token.type == "math":
+        formula = _code_of_formula(text)
+        return f"{_MARK}{formula}</span>" if marks else formula
+    pieces, done = "", 0
+    for start, mark in marks:
+        before, number = (part.decode("utf-16-le", "surrogatepass") for part in (units[done:start], mark))
+        pieces += f"{_prose(before)}{_MARK}{_prose(number)}</span>"
+        done = start + len(mark)
+    return pieces + _prose(units[done:].decode("utf-16-le", "surrogatepass"))
+
+
+def _utf16(text: str) -> bytes:
+    return text.encode("utf-16-le", "surrogatepass")
 
 
 def with_code(text: str) -> str:
@@ -84,11 +109,11 @@ def parser() -> "MarkdownIt":
     md.add_render_rule("heading_open", lambda *_: "<p><strong>")
     md.add_render_rule("heading_close", lambda *_: "</strong></p>\n")
     md.add_render_rule("link_open", _open_link)
-    md.add_render_rule("text", lambda _, tokens, index, *__: _prose(tokens[index].content))
+    for kind in ("text", "softbreak", "math"):
+        md.add_render_rule(kind, _marked)
     ends = ["paragraph", "reference", "blockquote", "list"]
     md.block.ruler.before("fence", "math", _formula_block, {"alt": ends})
     md.inline.ruler.before("escape", "math", _inline_formula)
-    md.add_render_rule("math", lambda _, tokens, index, *__: _code_of_formula(tokens[index].content))
     _show_deep_text(md)
     return md
 

@@ -12,10 +12,9 @@ from agent_nb._base.text import plural
 from agent_nb.core.run_settings import header_words
 from agent_nb.files import human_size, lost_files
 from agent_nb.files.cell_changes import CellChange
+from agent_nb.render.answer_numbers import ShownNumbers, line_below
 from agent_nb.render.finished_run import FinishedRun
 
-MOST_NUMBERS = 20
-"""Maximum numbers that a footnote lists."""
 NOT_COMPUTED = "No code was run: these numbers were not computed"
 
 
@@ -77,20 +76,14 @@ def trouble(run: FinishedRun) -> list[str]:
     return [*filter(None, (run.error, check))]
 
 
-def unsupported_note(run: FinishedRun) -> list[str]:
-    """Return a list with a footnote on numbers in the answer that no code computed, or an empty list."""
-    if not (numbers := run.unsupported):
-        return []
-    suffix = f" and {len(numbers) - MOST_NUMBERS} more" if len(numbers) > MOST_NUMBERS else ""
-    return [f"Not computed by any code in this run: {', '.join(numbers[:MOST_NUMBERS])}{suffix}"]
-
-
-def uncomputed_note(run: FinishedRun) -> str:
-    """Return the line above an answer with unsupported numbers if no code ran and no file changed; empty otherwise."""
+def shown_numbers(run: FinishedRun) -> ShownNumbers:
+    """Return the numbers of the answer of a run or a variant. All forms show these."""
+    below = line_below(run.answer_numbers)
     events = run.events.of(ev.TurnStarted, ev.FileChanged)
     in_turns = dropwhile(lambda event: isinstance(event, ev.FileChanged), events)  # without the initial files
     has_changed = any(isinstance(event, ev.FileChanged) for event in in_turns)
-    return NOT_COMPUTED if run.unsupported and not (run.ran_code or has_changed) else ""
+    above = NOT_COMPUTED if below and not (run.ran_code or has_changed) else ""
+    return ShownNumbers(table=run.answer_numbers, above=above, below=below)
 
 
 def replay_source(run: FinishedRun) -> str:
@@ -180,7 +173,7 @@ def variant_lines(run: FinishedRun) -> list[str]:
     return [
         f"Variant {number}: {', '.join(facts(variant))}"
         + (f", {variant.files.size_text(variant.files.entry)}" if variant.files.entry else "")
-        + (f". {variant.error}" if variant.error else "")
+        + "".join(f". {line}" for line in (variant.error, shown_numbers(variant).below) if line)
         for number, variant in enumerate(run.variants, 1)
     ]
 

@@ -15,7 +15,7 @@ from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.core.messages import Message, Source, ToolResult
 from agent_nb.files import human_size
 from agent_nb.render.finished_run import FinishedRun
-from agent_nb.render.summary import image_labels, uncomputed_note
+from agent_nb.render.summary import image_labels, shown_numbers
 
 RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry", "warning"]
 MAX_TEXT = 30_000
@@ -62,6 +62,8 @@ class BaseRow:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRow(BaseRow):
     text: str
+    marks: Mapping[int, str] = field(default_factory=dict)
+    """The numbers of an answer that nothing computed, by offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,12 @@ class ToolRow(LineRow):
         return code if isinstance(code, str) else ""
 
     @property
+    def lines(self) -> tuple[str, ...]:
+        """What its code changed in the notebook."""
+        texts = (str(output.get("text/plain", "")) for output in self.outputs if NAMES_TYPE in output)
+        return tuple(masked_line(line) for text in texts for line in text.splitlines() if line)
+
+    @property
     def remarks(self) -> str:
         if self.is_question:
             return ""
@@ -209,12 +217,15 @@ def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
 
 
 def rows_of(run: FinishedRun) -> tuple[Row, ...]:
-    """Return the rows of a finished run, with a line above its answer if nothing computed the numbers in it."""
-    rows = list(transcript(run.events))
-    if note := uncomputed_note(run):
-        texts = [index for index, row in enumerate(rows) if isinstance(row, TextRow)]
-        index = texts[-1] if texts else len(rows)
-        rows.insert(index, AnswerNoteRow(turn=rows[index].turn if texts else 0, title=note))
+    """Return the rows of a finished run, its answer with its numbers and the line above it."""
+    rows, numbers = list(transcript(run.events)), shown_numbers(run)
+    index, answer = next(
+        ((at, row) for at, row in reversed([*enumerate(rows)]) if isinstance(row, TextRow)), (len(rows), None)
+    )
+    if answer is not None:
+        rows[index] = replace(answer, marks=numbers.marks)
+    if numbers.above:
+        rows.insert(index, AnswerNoteRow(turn=answer.turn if answer else 0, title=numbers.above))
     return tuple(rows)
 
 

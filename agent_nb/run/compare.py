@@ -17,7 +17,7 @@ from agent_nb.core.messages import Usage
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.files import human_size
 from agent_nb.files.diffs import unified_diff
-from agent_nb.render.answers import answer_fields, entry_text
+from agent_nb.render.answers import answer_fields, answer_notes, entry_text
 from agent_nb.render.summary import count, dollars, duration
 from agent_nb.run.record import RunRecord
 
@@ -117,6 +117,8 @@ class Figures:
     row: Json
     answer: Json
     """The fields of an answer with a type."""
+    notes: Mapping[str, str]
+    """What to say after each of these: that it is not computed."""
 
     @classmethod
     def of(cls, run: RunRecord) -> "Figures":
@@ -133,7 +135,9 @@ class Figures:
             "bytes": sum(map(run.files.size, run.files)),
             "closeness": run.checks[-1].closeness if run.checks else None,
         }
-        return cls(usage=run.usage, row=row, answer=answer_fields(run.plain_answer, {*row, *_LABELS}))
+        taken = {*row, *_LABELS}
+        answer, notes = answer_fields(run.plain_answer, taken), answer_notes(run, taken)
+        return cls(usage=run.usage, row=row, answer=answer, notes=notes)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -180,7 +184,14 @@ class Comparison:
         columns = [*_COLUMNS, *answers, *(_Column(name, safe_text(name), _checked) for name in checks)]
         columns = [column for column in columns if column.key not in same]
         visible_rows = [{**row, "reason": (row["reason"], row["error"])} for row in rows[:_MOST_ROWS]]
-        cells = [[column.cell(row[column.key]) for column in columns] for row in visible_rows]
+        cells = [
+            [
+                column.cell(row[column.key])
+                + (figures.notes.get(column.key, "") if column.cell is _answer else "")
+                for column in columns
+            ]
+            for row, figures in zip(visible_rows, self.figures, strict=False)
+        ]
         headings = [column.heading for column in columns]
         numbers = [column.heading for column in columns if column.is_number]
         return Table(headings, cells, "No runs.", note=_sum(self.figures), numbers=numbers)

@@ -8,11 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from agent_nb._base.secrets import mask_json, masked_line, safe_text
-from agent_nb._base.text import fenced, sha256
+from agent_nb._base.text import fenced, plural, sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.events import ApprovalResolved, TurnFinished
 from agent_nb.core.messages import sent_fields
 from agent_nb.core.run_settings import SETTINGS
+from agent_nb.render.answer_numbers import line_below
 from agent_nb.render.answers import entry_text
 from agent_nb.render.safe_markdown import as_text, code_span
 from agent_nb.render.summary import offered_changes
@@ -34,6 +35,8 @@ def manifest_of(run: RunRecord) -> Json:
         "ended": run.ended.isoformat() if run.ended else None,
         "settings": run.settings,
         "prompt": safe_text(run.prompt),
+        "ran_unasked": len(run.code_calls - {event.call_id for event in run.events.of(ApprovalResolved)}),
+        "not_computed": [*run.unsupported],
         "approvals": [_approval(event) for event in run.events.of(ApprovalResolved)],
         "edited_by_hand": _edited(run),
         "prompt_sha256": _hash(run.prompt),
@@ -114,8 +117,14 @@ def _result(run: RunRecord, facts: Json) -> str:
         *(f"File {code_span(path)}, SHA-256 `{digest}`." for path, digest in hashes.items()),
         f"Edited by hand after the run: {', '.join(map(code_span, facts['edited_by_hand'])) or 'nothing'}.",
         *([f"Answer: {code_span(entry_text(run.plain_answer))}."] if run.settings.get("answer") else []),
+        *(
+            [f"Code that ran without asking: {plural(count, 'call')}."]
+            if (count := facts["ran_unasked"])
+            else []
+        ),
         _approvals(facts["approvals"]),
         *([f"{heading}: {_text('; '.join(title for title, _ in offered))}."] if offered else []),
+        *([f"{_text(line)}."] if (line := line_below(run.answer_numbers)) else []),
         f"Page checks by the model: {len(run.checks)}, "
         f"with console errors: {sum(bool(check.errors) for check in run.checks)}.",
         *([f"A check failed: {_text(run.failed_check)}"] if run.failed_check else []),

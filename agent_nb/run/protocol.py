@@ -17,7 +17,7 @@ from agent_nb.core.event_list import continues
 from agent_nb.core.run_settings import BoundKind, bound_kind
 from agent_nb.files import change_summary
 from agent_nb.files.cell_changes import CellChange, ChangeDecision
-from agent_nb.run.supported_numbers import AnswerNumber
+from agent_nb.render.answer_numbers import ShownNumbers
 
 JOINED_SECONDS = 0.1
 """Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
@@ -107,10 +107,8 @@ class Meta:
     reviewable: bool = False
     """Whether its changes of cells can be accepted, and images be pasted below it: not for a loaded run or a replay."""
     decided: tuple[Decided, ...] = ()
-    numbers: tuple[AnswerNumber, ...] = ()
-    """Numbers in the answer of a loaded run or a replay; other runs send them in `Ready`."""
-    numbers_note: str = ""
-    """The line above the answer if nothing computed its numbers."""
+    numbers: tuple[ShownNumbers, ...] = ()
+    """As in `Ready`, for a loaded run or a replay."""
     applies: tuple[int, ...] = ()
     """As in `Ready`, for a run that is shown again."""
     suggestions: tuple[tuple[str, ...], ...] = ()
@@ -131,10 +129,8 @@ class Ready:
     others: tuple[str, ...] = ()
     """The same cell with other models, at most three."""
     failed_check: str = ""
-    numbers: tuple[AnswerNumber, ...] = ()
-    """Numbers in the answer: supported by an output of the run, or unsupported."""
-    numbers_note: str = ""
-    """As in `Meta`."""
+    numbers: tuple[ShownNumbers, ...] = ()
+    """The numbers in the answer of each variant."""
     fix: CellChange | None = None
     """The change that `%agent fix` offers, with secrets masked; None if the answer has none."""
     applies: tuple[int, ...] = ()

@@ -1,7 +1,6 @@
 """The fields of a run and the values computed from them. `Run` adds methods that use other modules."""
 
 import heapq
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 import agent_nb.core.events as ev
+from agent_nb._base.constants import is_demo
 from agent_nb._base.wire import Json
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.event_list import EventList
@@ -18,7 +18,8 @@ from agent_nb.core.run_settings import ANSWER_TOOL, READING_TOOLS, had_data
 from agent_nb.files import Files, lost_files
 from agent_nb.files.cell_changes import CellChange, ChangeDecision, changes_in
 from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
-from agent_nb.run.supported_numbers import AnswerNumber, AnswerSources, answer_numbers
+from agent_nb.render.answer_numbers import AnswerNumber, unsupported_in
+from agent_nb.run.supported_numbers import AnswerSources, answer_numbers
 from agent_nb.tools.toolbox import BUILT_IN_NAMES
 
 
@@ -167,19 +168,17 @@ class RunRecord:
 
     @cached_property
     def answer_numbers(self) -> tuple[AnswerNumber, ...]:
-        """Numbers in the answer, in order: supported by an output of the run, or unsupported."""
-        return answer_numbers(self.text, self._number_sources)
-
-    @property
-    def _number_sources(self) -> AnswerSources:
-        earlier = (*chain.from_iterable(self.replaced), *self.messages[: self.history])
-        return AnswerSources(
+        """Numbers in the text, then in an answer with a type: supported by an output of the run, or unsupported."""
+        sources = AnswerSources(
             events=self.events,
-            earlier=earlier,
+            earlier=(*chain.from_iterable(self.replaced), *self.messages[: self.history]),
             own=self.own_messages,
             call_ids=self._call_ids,
             had_data=had_data(self.settings),
+            typed=self.plain_answer,
+            is_demo=is_demo(self.model),
         )
+        return answer_numbers(self.text, sources)
 
     @property
     def unsupported(self) -> tuple[str, ...]:
@@ -187,26 +186,23 @@ class RunRecord:
 
         Empty for a run without data whose code has printed nothing.
         """
-        typed = () if self.plain_answer is None else self._numbers_of_answer
-        numbers = (*self.answer_numbers, *typed)
-        return tuple(dict.fromkeys(number.text for number in numbers if not number.call_id))
-
-    @cached_property
-    def _numbers_of_answer(self) -> tuple[AnswerNumber, ...]:
-        return answer_numbers(json.dumps(self.plain_answer, indent=1), self._number_sources)
+        return unsupported_in(self.answer_numbers)
 
     @property
     def ran_code(self) -> bool:
         """Whether code ran: Python, a tool of the user's own or of a server, or a command of an outside agent."""
+        return bool(self.code_calls)
+
+    @property
+    def code_calls(self) -> set[str]:
+        """The ids of the calls that ran code."""
         offered = {*(tool.name for tool in self.tools), *self.settings.get("tools", ())}
         tools = offered - READING_TOOLS - BUILT_IN_NAMES
         tools -= {ANSWER_TOOL} if self.settings.get("answer") else set()
         calls = {event.call_id for event in self.events.of(ev.ToolStarted) if event.name in tools}
         calls |= {event.call_id for event in self.events.of(ev.ToolReady) if "command" in event.args}
         started = {event.call_id for event in self.events.of(ev.ToolRunning)}
-        return not calls.isdisjoint(
-            started.union(end.call_id for end in self.events.of(ev.ToolFinished) if end.ok)
-        )
+        return calls & started.union(end.call_id for end in self.events.of(ev.ToolFinished) if end.ok)
 
     @property
     def console(self) -> PageConsole:

@@ -4,20 +4,23 @@ A number is supported if an output of a tool, or the prompt, has a value that ro
 notation can be read in two ways (`1.234` is 1,234 in German), either may support it.
 """
 
+import json
 import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
+from typing import Any
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import MimeBundle, ToolFinished, ToolReady
 from agent_nb.core.messages import Message, ToolResult
+from agent_nb.render.answer_numbers import AnswerNumber, pointer
 from agent_nb.render.safe_markdown import parser
 
 _MONTH = (
@@ -73,17 +76,6 @@ Interval = tuple[float, float]
 """A value, and the unit of its last digit."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerNumber:
-    """A number in the answer, supported by an output or unsupported."""
-
-    start: int
-    """Offset in UTF-16 units in the answer as displayed, without code."""
-    text: str
-    call_id: str
-    """The call whose output contains it; empty if unsupported."""
-
-
 class _Values:
     """Values with the call that last printed them; an empty id means the prompt or an earlier run."""
 
@@ -115,24 +107,49 @@ class AnswerSources:
     """Event ids of the calls in `own`."""
     had_data: bool
     """Whether the model was given the user's data, or tools to read it."""
+    typed: Any = None
+    """The answer as JSON if it has a type."""
+    is_demo: bool = False
+    """Whether the offline demo wrote it, which makes up the numbers of an answer with a type."""
 
 
 def answer_numbers(answer: str, sources: AnswerSources) -> tuple[AnswerNumber, ...]:
-    """The numbers of the answer in order, without those of the prompt; empty if it had no data and printed nothing."""
+    """The numbers of the text in order, then those of the answer with a type, without those of the prompt.
+
+    Empty if the run had no data and printed nothing, except for numbers that the demo made up.
+    """
     is_searched = sources.had_data or _has_printed(sources.events)
-    numbers = list(_numbers_in(mask(answer))) if is_searched else []
+    places: list[tuple[str | None, str]] = [(None, answer)]
+    made_up = []
+    for path, value in _values_of(sources.typed):
+        text = value if isinstance(value, str) else json.dumps(value)
+        if sources.is_demo and text is not value:
+            made_up.append(AnswerNumber(start=0, text=text, call_id="", path=path))
+        else:
+            places.append((path, text))
+    numbers = [(path, *number) for path, text in places for number in _numbers_in(mask(text)) if is_searched]
     texts = list(_texts(sources)) if numbers else []
     if sum(len(text) for _, text in texts) > _MOST_TEXT:
-        return ()
+        return tuple(made_up)
     values = _Values(texts)
     supported = (
-        (start, text, values.call_of(readings), is_year) for start, text, readings, is_year in numbers
+        (path, start, text, values.call_of(readings), year) for path, start, text, readings, year in numbers
     )
-    return tuple(
-        AnswerNumber(start=start, text=text, call_id=call_id or "")
-        for start, text, call_id, is_year in supported
+    table = (
+        AnswerNumber(start=start, text=text, call_id=call_id or "", path=path)
+        for path, start, text, call_id, is_year in supported
         if call_id or (call_id is None and not is_year)
     )
+    return (*table, *made_up)
+
+
+def _values_of(answer: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """The texts and numbers of an answer, each after its JSON pointer."""
+    if isinstance(answer, Mapping | list):
+        for key, value in answer.items() if isinstance(answer, Mapping) else enumerate(answer):
+            yield from _values_of(value, pointer(path, key))
+    elif answer is not None and not isinstance(answer, bool):
+        yield path, answer
 
 
 def lacks_printed(answer: str, printed: str) -> bool:

@@ -11,8 +11,8 @@ from agent_nb.core.annotations import Annotation
 from agent_nb.core.events import ENDINGS, Tone
 from agent_nb.core.run_settings import BoundKind
 from agent_nb.files.cell_changes import CellAction, CellChange, CellType
+from agent_nb.render.answer_numbers import AnswerNumber, ShownNumbers
 from agent_nb.run.protocol import BoundName, ChangeDecision, Decided, Meta, Ready, Repeat
-from agent_nb.run.supported_numbers import AnswerNumber
 
 TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
 WIDTH = 110
@@ -112,6 +112,7 @@ def typescript() -> str:
         union("Event", [kind.__name__ for kind in kinds]),
         interface(Annotation),
         interface(AnswerNumber),
+        interface(ShownNumbers),
         interface(Repeat),
         interface(BoundName),
         interface(CellChange),

@@ -272,6 +272,13 @@ export interface AnswerNumber {
 	start: number;
 	text: string;
 	call_id: string;
+	path: string | null;
+}
+
+export interface ShownNumbers {
+	table: AnswerNumber[];
+	above: string;
+	below: string;
 }
 
 export interface Repeat {
@@ -323,8 +330,7 @@ export interface Meta {
 	undone: string[];
 	reviewable: boolean;
 	decided: Decided[];
-	numbers: AnswerNumber[];
-	numbers_note: string;
+	numbers: ShownNumbers[];
 	applies: number[];
 	suggestions: string[][];
 }
@@ -339,8 +345,7 @@ export interface Ready {
 	again: string;
 	others: string[];
 	failed_check: string;
-	numbers: AnswerNumber[];
-	numbers_note: string;
+	numbers: ShownNumbers[];
 	fix: CellChange | null;
 	applies: number[];
 }

@@ -23,7 +23,6 @@ export const META: Meta = {
 	annotations: [],
 	running_code: [],
 	numbers: [],
-	numbers_note: "",
 	applies: [],
 	suggestions: [],
 	number: 0,

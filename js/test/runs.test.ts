@@ -20,7 +20,6 @@ const READY = {
 	others: [],
 	failed_check: "",
 	numbers: [],
-	numbers_note: "",
 	fix: null,
 	applies: [],
 };

@@ -7,12 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 from agent_nb import Agent, Run, tool
+from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import to_wire
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.render.summary import NOT_COMPUTED, uncomputed_note
+from agent_nb.render.summary import NOT_COMPUTED, shown_numbers
 from agent_nb.run.protocol import Encoder, Ready
+from agent_nb.run.record import all_events
 from agent_nb.tools.base import ToolOutput
-from tests.support.widget_stage import Stage
+from tests.support.widget_stage import Stage, findings
 
 ANSWER = """\
 # 47.1 😀 of 99.5
@@ -48,11 +50,30 @@ def data_run() -> Run:
         return Agent(provider, tools=[run_code]).run_sync("What of 99.5?")
 
 
+def analysts() -> Run:
+    """Two variants that have computed 2.6957; the second answers 2.5."""
+
+    @tool
+    def run_code(code: str) -> ToolOutput:
+        return ToolOutput(text="2.6957", outputs=({"text/plain": "2.6957"},))
+
+    def turns(ratio: float) -> list[list[Any]]:
+        said = {"ratio": ratio, "note": f"about {ratio} times", "n": 3}
+        return [[call("run_code", {"code": "f()"})], [text(f"It is {ratio}."), call("final_answer", said)]]
+
+    models = [ScriptedProvider(turns(ratio)) for ratio in (2.6957, 2.5)]
+    agent = Agent(models[0], tools=[run_code], answer="ratio: float, note: str, n: int")
+
+    async def run() -> Run:
+        return await agent.start_variants("How many times?", models=models)
+
+    return run_blocking(run())
+
+
 def play(stage: Stage, run: Run) -> None:
-    ready = Ready(
-        line="", files_name=None, variant=0, picked=False, paths=(), digest="", numbers=run.answer_numbers
-    )
-    stage.play(Encoder().encode(run.events), ready=to_wire(ready))
+    numbers = tuple(map(shown_numbers, run.variants or (run,)))
+    ready = Ready(line="", files_name=None, variant=0, picked=False, paths=(), digest="", numbers=numbers)
+    stage.play(Encoder().encode(all_events(run)), ready=to_wire(ready))
 
 
 def texts(stage: Stage, selector: str) -> list[str]:
@@ -64,11 +85,14 @@ def test_numbers_are_marked_where_the_kernel_has_found_them(stage: Stage) -> Non
     play(stage, data_run())
     expect(stage.widget.locator(".anb-number").first).to_be_visible()
     assert texts(stage, "a.anb-number") == ["47.1", "53.25", "–61.5", "47.1", "47.1", "47.1"]
-    assert texts(stage, ".anb-number.none") == ["71.5", "12.75", "81.5", "91.25"]
+    assert texts(stage, ".anb-number.none") == ["$x = 71.5$", "12.75", "81.5", "91.25"]
     assert stage.widget.locator(".anb-say .anb-number .anb-number").count() == 0
     mark = stage.widget.locator(".anb-number.none").last
     expect(mark).to_have_attribute("title", "Not computed by any code in this run")
     expect(mark).to_have_css("text-decoration-style", "dotted")
+    expect(stage.widget.locator(".anb-say > :last-child")).to_have_text(
+        "Not computed: 71.5, 12.75, 81.5, 91.25"
+    )
 
 
 @pytest.mark.parametrize("press", ["click", pytest.param("Enter", marks=pytest.mark.wide)])
@@ -92,6 +116,26 @@ def test_the_answer_begins_with_a_line_if_no_code_was_run(stage: Stage) -> None:
     with ScriptedProvider([[text(ANSWER)]]) as provider:
         run = Agent(provider, tools=[]).run_sync("What of 99.5?")
     run = replace(run, settings={**run.settings, "has_data": True})
-    stage.play(Encoder().encode(run.events), numbers=run.answer_numbers, numbers_note=uncomputed_note(run))
+    stage.play(Encoder().encode(run.events), numbers=[to_wire(shown_numbers(run))])
     expect(stage.widget.locator(".anb-say > :first-child")).to_have_text(NOT_COMPUTED)
     assert texts(stage, ".anb-number.none")[:2] == ["47.1", "53.25"]
+
+
+def test_what_nothing_computed_is_said_in_cards_fields_table_and_plot_of_every_variant(stage: Stage) -> None:
+    play(stage, analysts())
+    cards, answers = stage.widget.locator(".anb-variant"), stage.widget.locator(".anb-answers")
+    below = "Not computed: 2.5"
+    expect(cards.nth(1).locator(".anb-uncomputed")).to_have_text(below)
+    assert cards.nth(0).locator(".anb-uncomputed").count() == 0
+    row = ["2", "test", "2.5 (not computed)", "about 2.5 times (not computed: 2.5)", "3"]
+    assert answers.locator("tr").nth(2).locator("td").all_inner_texts()[:5] == row
+    expect(answers.locator("td .anb-number.none")).to_have_text(["2.5"])
+    assert answers.locator("tr").nth(1).locator(".anb-uncomputed").count() == 0
+    assert [dot.get_attribute("class") for dot in answers.locator("circle").all()[:2]] == ["none", ""]
+    expect(answers.locator("figcaption").first).to_contain_text("; hollow: not computed")
+    stage.widget.get_by_role("tab", name="Variant 2").click()
+    expect(stage.widget.locator(".anb-say .anb-number.none")).to_have_text("2.5")
+    field = stage.widget.locator("li .anb-typed")
+    expect(field.locator("td").nth(1)).to_have_text("2.5 (not computed)")
+    expect(field.locator("p")).to_have_text(below)
+    assert findings(stage) == []

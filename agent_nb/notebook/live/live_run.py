@@ -30,7 +30,7 @@ from agent_nb.notebook.session import default_model, settings
 from agent_nb.pages.element_look import ElementRequest
 from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
 from agent_nb.pages.preview import TooLargeError, assembled
-from agent_nb.render.summary import ready_line, run_digest, uncomputed_note
+from agent_nb.render.summary import ready_line, run_digest, shown_numbers
 from agent_nb.run.cells import changes_names
 from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names, decided_rows
 from agent_nb.run.record import all_events
@@ -270,8 +270,7 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
             decided=decided_rows(run.decided),
-            numbers=run.answer_numbers,
-            numbers_note=uncomputed_note(run),
+            numbers=tuple(map(shown_numbers, run.variants or (run,))),
             applies=_applicable(run),
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
@@ -304,8 +303,7 @@ class LiveRun:
             again=again,
             others=others,
             failed_check=safe_text(run.failed_check),
-            numbers=run.answer_numbers,
-            numbers_note=uncomputed_note(run),
+            numbers=tuple(map(shown_numbers, run.variants or (run,))),
             fix=offer_fix(run, self.failure),
             applies=_applicable(run),
         )

@@ -23,7 +23,7 @@ from agent_nb.engine.handle import Handle
 from agent_nb.notebook.front_end import has_cells, is_attended, keeps_displays, needs_view
 from agent_nb.notebook.session import settings, shown_hub
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
-from agent_nb.render.summary import ready_line, replay_source, uncomputed_note
+from agent_nb.render.summary import ready_line, replay_source, shown_numbers
 from agent_nb.render.transcript import ROW_STYLES, RowStyle, Transcript, line_text
 from agent_nb.run import Run
 
@@ -108,8 +108,9 @@ class TerminalView(View):
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         if run.variants:
             self._line(run.text)
-        if note := uncomputed_note(run):
-            self._line(note)
+        numbers = shown_numbers(run)
+        for line in filter(None, (numbers.above, numbers.below)):
+            self._line(line)
         how = f"{ENDINGS[run.reason].words} in {run.seconds:.1f} s"
         if source := replay_source(run):
             how += f", replayed from {source}"

@@ -36,7 +36,7 @@ function show(formula: HTMLElement, host: Element): void {
 	const slot = h("slot", { name }, formula.textContent);
 	const typeset = h("span", { slot: name }, formula.textContent);
 	formula.replaceChildren(slot);
-	formula.classList.remove(FORMULA);
+	formula.classList.replace(FORMULA, "anb-formula");
 	host.append(typeset);
 	// JupyterLab replaces the host's children when the result replaces the first frame.
 	slot.addEventListener("slotchange", () => {

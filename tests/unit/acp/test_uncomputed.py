@@ -3,7 +3,7 @@
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb.render.summary import NOT_COMPUTED, uncomputed_note
+from agent_nb.render.summary import NOT_COMPUTED, shown_numbers
 
 ANSWER = {"say": "Baguettes earn 3,412.80 EUR."}
 COMMAND = {"toolCallId": "c1", "title": "python total.py", "kind": "execute"}
@@ -44,4 +44,4 @@ async def test_the_note_is_there_unless_code_ran(fake, steps, approve, ran_code)
     run = await Agent("acp:fake", approve=approve, tools=[run_python]).run("What do baguettes earn?")
     assert (run.reason, run.unsupported) == ("end_turn", ("3,412.80",))
     assert run.ran_code == ran_code
-    assert uncomputed_note(run) == ("" if ran_code else NOT_COMPUTED)
+    assert shown_numbers(run).above == ("" if ran_code else NOT_COMPUTED)

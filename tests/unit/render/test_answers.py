@@ -5,9 +5,10 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from agent_nb import Agent, Run, load, tool
+from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import HTML, MARKDOWN, TEXT
-from agent_nb.render.answers import strip_plot
+from agent_nb.render.answers import shown_answers, strip_plot
 
 CODE = "import math\nfit(x)\n"
 
@@ -42,7 +43,7 @@ async def test_rows_have_the_value_the_code_and_how_many_agree(tmp_path):
         (4, 0.7, "fit(x)", 1),
     ]
     assert run.answers.numbers() == {"slope": [0.5, 0.500001, 0.7]}
-    assert "slope: median 0.5, middle half 0.5 to 0.6." in repr(run.answers)
+    assert "slope: median 0.5, middle half 0.5 to 0.6; hollow: not computed." in repr(run.answers)
     loaded = load(run.save(tmp_path / "fit.run.jsonl"))
     assert loaded.answers.rows() == rows
     assert repr(loaded.answers) in TEXT.render(loaded)
@@ -101,3 +102,33 @@ def test_a_strip_plot_has_a_dot_inside_it_for_each_value(values):
     ]
     assert len({*dots}) == len(values), "no dot hides another"
     assert all(left < x < left + width and top < y < top + height for x, y in dots)
+
+
+async def test_every_form_says_which_value_of_which_variant_nothing_computed():
+    run = await analysts(
+        [{"slope": 8, "note": "of 41.5"}, {"slope": 0.7, "note": "-"}], "slope: float, note: str"
+    )
+    noted = ["| 1 | test | 8 | of 41.5 (not computed: 41.5) |", "| 2 | test | 0.7 (not computed) |"]
+    for line in (*noted, "Not computed: 41.5\n\n| variant |", "hollow: not computed"):
+        assert line in MARKDOWN.render(run)
+    for form in (HTML, MARKDOWN, TEXT):
+        assert form.render(run).count("Not computed: 41.5") == 2
+        assert form.render(run).count("Not computed: 0.7") == 1
+    assert "0.7 (not computed)" in repr(run.compare())
+    assert 'fill="none"' in strip_plot([1, 2], [False, True])
+
+
+async def test_numbers_of_lists_and_of_texts_in_them_have_their_place():
+    items = [{"a/b": 12.5, "c": ["41.5 of 7", None, True]}, {"a/b": 13.5, "c": []}]
+    run = await analysts([{"value": items}], "list[dict]")
+    found = [(number.path, number.start, number.text) for number in run.answer_numbers]
+    assert found == [("/0/a~1b", 0, "12.5"), ("/0/c/0", 0, "41.5"), ("/1/a~1b", 0, "13.5")]
+    (table, line) = shown_answers(run)
+    assert table.rows[0] == ["1", "12.5 (not computed)", '["41.5 of 7", null, true] (not computed: 41.5)']
+    assert line == "Not computed: 12.5, 41.5, 13.5"
+
+
+async def test_numbers_that_the_demo_made_up_are_not_computed():
+    run = await Agent(model("demo:", pace=0), answer="ratio: float").run("How many times?")
+    (number,) = run.answer_numbers
+    assert (number.path, number.call_id, run.unsupported) == ("/ratio", "", (str(run.plain_answer["ratio"]),))

@@ -117,7 +117,7 @@ async def test_interactive_output_is_saved_as_its_text_with_how_to_see_it():
 
 async def test_every_form_has_a_footnote_about_numbers_that_no_output_has():
     notes = {
-        "It is 47.1 of 1,340.": "Not computed by any code in this run: 47.1, 1,340",
+        "It is 47.1 of 1,340.": "Not computed: 47.1, 1,340",
         " ".join(f"{number}.5" for number in range(100, 130)): "118.5, 119.5 and 10 more",
         "It is 53.": "",
     }
@@ -125,4 +125,24 @@ async def test_every_form_has_a_footnote_about_numbers_that_no_output_has():
         run = await data_run("top", {"text/plain": "53"}, answer=answer)
         for form in (*bundle(run).values(), *(form.render(run) for form in FORMS)):
             assert note in form
-            assert bool(note) == ("Not computed by any code" in form)
+            assert bool(note) == ("Not computed: " in form)
+
+
+async def test_every_form_names_what_code_changed_in_place():
+    changed = {
+        "application/vnd.agent-nb.names+json": {"in_place": {"top": "+ share"}},
+        "text/plain": "top: + share.",
+    }
+    run = await data_run("top['share'] = 1", changed)
+    for form in (*bundle(run).values(), *(form.render(run) for form in FORMS)):
+        assert form.count("top: + share.") == 1
+
+
+async def test_only_a_number_that_nothing_computed_is_marked_in_saved_html_also_in_a_formula():
+    answer = "😀 `18.4` **18.4** of 53,\\\nat $x = 20.5$ and $y = 53$; 475"
+    page = bundle(await data_run("top", {"text/plain": "53"}, answer=answer))["text/html"]
+    marks = re.findall(
+        '<span style="text-decoration:underline dotted" title="Not comp[^"]*">(.*?)</span>', page
+    )
+    assert marks == ["18.4", '<span class="anb-math">$x = 20.5$', "475"]
+    assert page.index("475</span>") < page.index("Not computed: 18.4, 20.5, 475") < page.index("anb-foot")

@@ -68,6 +68,30 @@ async def test_it_names_the_blanks_and_holds_no_secret() -> None:
     ]
 
 
+async def test_it_says_that_code_ran_unasked_and_which_numbers_nothing_computed() -> None:
+    for rule, said in (
+        ("never", "Code that ran without asking: 2 calls."),
+        ("ask", "Tool calls approved: 2"),
+    ):
+
+        @tool(approval=rule)
+        def run_code(code: str) -> str:
+            return "nothing"
+
+        calls = [call("run_code", {"code": "f()"}), call("run_code", {"code": "g()"})]
+        agent = Agent(
+            ScriptedProvider([calls, [text("It is 47.1.")]]), tools=[run_code], approve=lambda *_: True
+        )
+        run = await agent.run("How many?")
+        run = replace(run, settings={**run.settings, "has_data": True})
+        assert (f"- {said}" in run.statement(), "without asking" in run.statement()) == (
+            True,
+            rule == "never",
+        )
+        assert "- Not computed: 47.1." in run.statement()
+        assert run.manifest["not_computed"] == ["47.1"]
+
+
 async def test_variants_are_told_one_by_one_and_the_demo_is_no_language_model() -> None:
     race = await Agent(model("demo:", pace=0)).start_variants("A form", variants=2)
     said = statement_of([replace(race, name="form")])

@@ -6,7 +6,7 @@ from agent_nb import Agent, Run, tool
 from agent_nb.core.run_settings import had_data
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import FORMS, bundle
-from agent_nb.render.summary import NOT_COMPUTED, uncomputed_note
+from agent_nb.render.summary import NOT_COMPUTED, shown_numbers
 from agent_nb.run.replay_file import replay_html
 from agent_nb.tools import Toolbox
 from tests.support.shells import quick_run
@@ -49,14 +49,14 @@ async def answered(*calls: tuple[str, dict]) -> Run:
 async def test_every_form_says_that_no_code_was_run(calls, unsupported, says):
     run = await answered(*calls)
     assert run.unsupported == unsupported
-    assert uncomputed_note(run) == (NOT_COMPUTED if says else "")
+    assert shown_numbers(run).above == (NOT_COMPUTED if says else "")
     forms = [*bundle(run).values(), *(form.render(run) for form in FORMS)]
     for form in forms:
         assert form.count(NOT_COMPUTED) == says
         between, answer, _ = form.partition(NOT_COMPUTED)[2].partition("Baguettes earn")
         assert bool(answer) == says
         assert "</details>" not in between  # the line is not in the fold of the transcript
-    assert (f'"numbers_note": "{NOT_COMPUTED}"' in replay_html(run)) == says
+    assert (f'"above": "{NOT_COMPUTED}"' in replay_html(run)) == says
 
 
 async def test_a_number_of_a_description_leads_to_its_call():
@@ -70,14 +70,14 @@ async def test_a_number_of_a_description_leads_to_its_call():
 
 async def test_kept_cells_list_the_numbers_that_no_output_has():
     run = await answered(("run_python", {"code": "f()"}))
-    assert run.to_cells()[-1].source.endswith("Not computed by any code in this run: 3,412.80, 4.2")
+    assert run.to_cells()[-1].source.endswith("Not computed: 3,412.80, 4.2")
 
 
 async def test_without_data_no_number_is_marked_and_a_run_that_continues_one_with_data_has_it():
     with ScriptedProvider([[text(ANSWER)]] * 2) as provider:
         agent = Agent(provider)
         plain = await agent.run("How many?")
-        assert (plain.unsupported, uncomputed_note(plain)) == ((), "")
+        assert (plain.unsupported, shown_numbers(plain).above) == ((), "")
         later = await agent.run("And now?", base=await answered())
     assert later.unsupported == ("3,412.80", "4.2")
 

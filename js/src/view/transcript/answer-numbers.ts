@@ -1,51 +1,103 @@
-// Marks the numbers in the answer of a run with code or data: a number that the kernel has found in an output links to
-// that output. If no code was run, a line above the answer says so.
+// Marks the numbers in the answers of runs with code or data: a number that the kernel has found in an output links to
+// that output, the others are listed below the answer. If no code was run, a line above the answer says so.
 
 import { h, listen } from "../../dom.ts";
-import type { AnswerNumber } from "../../events.ts";
-import { type Context, isBound, type Snapshot } from "../context.ts";
+import type { AnswerNumber, ShownNumbers } from "../../events.ts";
+import type { RunState } from "../../runs.ts";
+import type { Variant } from "../../variants.ts";
+import type { Context, Snapshot } from "../context.ts";
 
 /** Content that the kernel does not search: code, and the buttons beside it. */
-const NOT_COUNTED = "pre, code, .anb-snippet";
+const NOT_COUNTED = "pre, code, .anb-snippet, .anb-uncomputed";
+const NONE: ShownNumbers = { table: [], above: "", below: "" };
 
-/** Marks the numbers in the last text of a transcript, once they have arrived and unless a replay is open. */
+/** The numbers of a variant's answer, once they have arrived. */
+export function numbersOf(
+	{ ready, meta }: RunState,
+	{ number, state }: Pick<Variant, "number" | "state">,
+): ShownNumbers {
+	const { numbers = [] } = ready ?? meta;
+	return (state.busy ? null : (numbers[number] ?? numbers[0])) ?? NONE;
+}
+
+/** A line of words about numbers that nothing computed; nothing if it is empty. */
+export function uncomputedLine(text: string): HTMLElement[] {
+	return text ? [h("p", { class: "anb-uncomputed" }, text)] : [];
+}
+
+/** Marks the numbers in the last text of a transcript and in the answer below it. */
 export function createNumbers(context: Context, log: HTMLElement): (snapshot: Snapshot) => void {
-	let drawn: readonly AnswerNumber[] | null = null;
+	let drawn = NONE;
 	listen(log, "click", context.signal, (event) => {
 		const number = (event.target as Element).closest<HTMLElement>("a.anb-number");
 		if (!number) return;
 		event.preventDefault();
 		show(log, number.dataset.output ?? "");
 	});
-	return ({ run: { ready, meta }, state }) => {
-		const { numbers = null, numbers_note = "" } = state.busy || !isBound(context) ? {} : (ready ?? meta);
+	return ({ run, state }) => {
+		const numbers = numbersOf(run, { number: context.choices.variant, state });
 		if (numbers === drawn) return;
 		drawn = numbers;
 		const answer = [...log.querySelectorAll(":scope > li > .anb-say")].at(-1);
-		for (const note of log.querySelectorAll(".anb-uncomputed")) note.remove();
+		const typed = log.querySelector(":scope > li > .anb-typed");
+		for (const words of log.querySelectorAll(".anb-uncomputed")) words.remove();
 		for (const mark of log.querySelectorAll(".anb-number")) mark.replaceWith(...mark.childNodes);
 		answer?.normalize();
-		if (answer && numbers) mark(answer, numbers);
-		if (numbers_note) answer?.prepend(h("p", { class: "anb-uncomputed" }, numbers_note));
+		if (answer) markText(answer, numbers.table);
+		if (typed) markEntries(typed, numbers);
+		answer?.prepend(...uncomputedLine(numbers.above));
+		(typed ?? answer)?.append(...uncomputedLine(numbers.below));
 	};
 }
 
-function mark(answer: Element, numbers: readonly AnswerNumber[]): void {
+/** Marks the values in a table whose numbers nothing computed, and says so after each. */
+export function markEntries(table: Element, numbers: ShownNumbers): void {
+	for (const entry of table.querySelectorAll<HTMLElement>("[data-path]")) {
+		const texts = uncomputedIn(numbers, entry.dataset.path ?? "");
+		if (!texts.length) continue;
+		const isNumber = Number(entry.textContent) === Number(texts[0]);
+		if (isNumber) wrap(createMark(""), ...entry.childNodes);
+		const words = isNumber ? "not computed" : `not computed: ${texts.join(", ")}`;
+		entry.append(h("span", { class: "anb-uncomputed" }, ` (${words})`));
+	}
+}
+
+/** The numbers in a value of an answer, given by its JSON pointer, that nothing computed. */
+export function uncomputedIn({ table }: ShownNumbers, pointer: string): string[] {
+	const missing = table.filter(({ path, call_id }) => path !== null && !call_id);
+	const inside = missing.filter(({ path }) => `${path}/`.startsWith(`${pointer}/`));
+	return [...new Set(inside.map(({ text }) => text))];
+}
+
+function createMark(callId: string): HTMLElement {
+	return callId
+		? h("a", { class: "anb-number", href: "#", title: "Show the output", "data-output": callId })
+		: h("span", { class: "anb-number none", title: "Not computed by any code in this run" });
+}
+
+function cut(node: Text, start: number, length: number): Text {
+	const part = node.splitText(start);
+	part.splitText(length);
+	return part;
+}
+
+function wrap(element: HTMLElement, ...nodes: ChildNode[]): void {
+	nodes[0]?.replaceWith(element);
+	element.append(...nodes);
+}
+
+function markText(answer: Element, numbers: readonly AnswerNumber[]): void {
 	const texts = textsOf(answer);
 	// From last to first, so that splitting a text node does not affect the remaining numbers.
-	for (const { start, text, call_id } of [...numbers].reverse()) {
+	for (const { start, text, call_id } of numbers.filter(({ path }) => path === null).reverse()) {
 		while (texts.length > 1 && texts.at(-1)!.start > start) texts.pop();
 		const last = texts.at(-1);
 		const at = start - (last?.start ?? 0);
 		if (!last || last.node.data.slice(at, at + text.length) !== text) continue;
-		if (last.node.parentElement?.closest("a")) continue;
-		const number = last.node.splitText(at);
-		number.splitText(text.length);
-		const element = call_id
-			? h("a", { class: "anb-number", href: "#", title: "Show the output", "data-output": call_id })
-			: h("span", { class: "anb-number none", title: "Not computed by any code in this run" });
-		number.replaceWith(element);
-		element.append(number);
+		const parent = last.node.parentElement;
+		if (parent?.closest(call_id ? "a, .anb-number" : ".none")) continue;
+		// The typesetter replaces the text of a formula, so a formula is marked as a whole.
+		wrap(createMark(call_id), parent?.closest(".anb-math, .anb-formula") ?? cut(last.node, at, text.length));
 	}
 }
 

@@ -29,9 +29,9 @@ function entryText(value: unknown): string {
 
 /** A row for each field, or for each item of a list. */
 function createAnswerTable(answer: unknown): HTMLElement[] {
-	const [columns, rows] = Array.isArray(answer)
+	const [columns, rows]: [string[], Entry[][]] = Array.isArray(answer)
 		? itemRows(answer)
-		: [["field", "value"], Object.entries(fieldsOf(answer))];
+		: [["field", "value"], Object.keys(fieldsOf(answer)).map((name) => [[name], fieldOf(answer, name)])];
 	const omitted = rows.length - MOST_ROWS;
 	const note =
 		omitted > 0 &&
@@ -39,27 +39,45 @@ function createAnswerTable(answer: unknown): HTMLElement[] {
 	return [createTable(columns, rows.slice(0, MOST_ROWS)), ...(note ? [note] : [])];
 }
 
-export function createTable(columns: readonly string[], rows: readonly (readonly unknown[])[]): HTMLElement {
+/** A value in a table, with its JSON pointer if it is part of an answer. */
+export type Entry = readonly [value: unknown, path?: string];
+
+export function createTable(columns: readonly string[], rows: readonly (readonly Entry[])[]): HTMLElement {
 	const head = columns.map((name) => h("th", { title: printable(name) }, printable(name)));
-	const entry = (text: string): HTMLElement => h("td", { title: text }, text);
-	const body = rows.map((row) => h("tr", null, ...row.map((value) => entry(entryText(value)))));
+	const entry = (text: string, path: string | null): HTMLElement =>
+		h("td", { title: text, "data-path": path }, text);
+	const body = rows.map((row) =>
+		h("tr", null, ...row.map(([value, path]) => entry(entryText(value), path ?? null))),
+	);
 	return h("table", null, h("thead", null, h("tr", null, ...head)), h("tbody", null, ...body));
 }
 
 /** An answer by field name. */
 export function fieldsOf(answer: unknown): Record<string, unknown> {
-	const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
-	return isObject ? (answer as Record<string, unknown>) : { answer };
+	return isObject(answer) ? answer : { answer };
 }
 
-function itemRows(items: readonly unknown[]): [string[], unknown[][]] {
+export function fieldOf(answer: unknown, name: string): Entry {
+	const { [name]: value = "" } = fieldsOf(answer);
+	return [value, isObject(answer) ? pointer("", name) : ""];
+}
+
+function isObject(answer: unknown): answer is Record<string, unknown> {
+	return typeof answer === "object" && answer !== null && !Array.isArray(answer);
+}
+
+function pointer(path: string, key: string | number): string {
+	return `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+function itemRows(items: readonly unknown[]): [string[], Entry[][]] {
 	const records = items.filter(
 		(item) => item && typeof item === "object" && !Array.isArray(item),
 	) as object[];
 	const names = [...new Set(records.flatMap(Object.keys))];
 	if (!items.length || records.length < items.length || names.length > MOST_COLUMNS)
-		return [["", "value"], items.map((item, index) => [index + 1, item])];
-	const values = (record: object): unknown[] =>
-		names.map((name) => (record as Record<string, unknown>)[name]);
-	return [["", ...names], records.map((record, index) => [index + 1, ...values(record)])];
+		return [["", "value"], items.map((item, at) => [[at + 1], [item, pointer("", at)]])];
+	const values = (record: object, path: string): Entry[] =>
+		names.map((name) => [(record as Record<string, unknown>)[name], pointer(path, name)]);
+	return [["", ...names], records.map((record, at) => [[at + 1], ...values(record, pointer("", at))])];
 }

@@ -1,11 +1,13 @@
 // The answers of all variants in a table: values, models, last lines of code and agreement, and a strip plot of each number.
 
 import { h, setChildren, svg, type View } from "../../dom.ts";
+import type { ShownNumbers } from "../../events.ts";
 import { sameJson } from "../../json.ts";
 import { shortModel, type Variant } from "../../variants.ts";
 import type { Snapshot } from "../context.ts";
+import { markEntries, numbersOf, uncomputedIn } from "../transcript/answer-numbers.ts";
 import { codeOf } from "../transcript/tool-row.ts";
-import { createTable, fieldsOf, MOST_COLUMNS } from "../transcript/typed-answer.ts";
+import { createTable, type Entry, fieldOf, fieldsOf, MOST_COLUMNS } from "../transcript/typed-answer.ts";
 
 const WIDTH = 420;
 const MARGIN = 16;
@@ -25,12 +27,13 @@ export function createAnswers(): View<Snapshot> {
 		update(snapshot) {
 			const answered = snapshot.variants.filter(({ state }) => state.answer !== null);
 			element.hidden = answered.length === 0;
-			const key = answered.map(({ number }) => number).join();
-			setChildren(element, key, () => [
-				h("h4", null, "Answers"),
-				tableOf(answered),
-				...plotsOf(answered.map(({ state }) => fieldsOf(state.answer))),
-			]);
+			const numbers = answered.map((variant) => numbersOf(snapshot.run, variant));
+			const key = answered.map(({ number }, at) => `${number} ${numbers[at]?.below}`).join();
+			setChildren(element, key, () => {
+				const table = tableOf(answered);
+				for (const [at, row] of table.querySelectorAll("tbody tr").entries()) markEntries(row, numbers[at]!);
+				return [h("h4", null, "Answers"), table, ...plotsOf(answered, numbers)];
+			});
 		},
 	};
 }
@@ -41,9 +44,9 @@ function tableOf(answered: readonly Variant[]): HTMLElement {
 	const rounded = answered.map(({ state }) => roundedValue(state.answer));
 	const rows = answered.map(({ number, state }, at) => {
 		const agree = rounded.filter((other) => sameJson(other, rounded[at])).length;
-		const values = names.map((name) => fields[at]?.[name] ?? "");
+		const values = names.map((name) => fieldOf(state.answer, name));
 		const agreement = `${agree} of ${answered.length}`;
-		return [number + 1, shortModel(state.model), ...values, lastLine(state), agreement];
+		return [[number + 1], [shortModel(state.model)], ...values, [lastLine(state)], [agreement]] as Entry[];
 	});
 	return createTable(["variant", "model", ...names, "last line of code", "agree"], rows);
 }
@@ -62,26 +65,36 @@ function roundedValue(value: unknown): unknown {
 	return JSON.parse(JSON.stringify(value, round));
 }
 
-function plotsOf(fields: readonly Record<string, unknown>[]): HTMLElement[] {
+function plotsOf(answered: readonly Variant[], numbers: readonly ShownNumbers[]): HTMLElement[] {
+	const fields = answered.map(({ state }) => fieldsOf(state.answer));
 	const isNumber = (value: unknown): boolean => typeof value === "number" && Math.abs(value) < LARGEST;
 	const names = Object.keys(fields[0] ?? {}).filter((name) => fields.every((field) => isNumber(field[name])));
 	if (fields.length < 2) return [];
-	const valuesOf = (name: string): number[] => fields.map((field) => field[name] as number);
-	return names.map((name) => plotOf(name, valuesOf(name)));
+	const isHollow = (name: string, at: number): boolean =>
+		uncomputedIn(numbers[at]!, fieldOf(answered[at]!.state.answer, name)[1] ?? "").length > 0;
+	const dotsOf = (name: string): Dot[] =>
+		fields.map((field, at) => [field[name] as number, isHollow(name, at)]);
+	return names.map((name) => plotOf(name, dotsOf(name)));
 }
 
-function plotOf(name: string, values: number[]): HTMLElement {
-	const sorted = values.toSorted((a, b) => a - b);
+/** A value, and whether nothing computed it. */
+type Dot = readonly [value: number, isHollow: boolean];
+
+function plotOf(name: string, values: Dot[]): HTMLElement {
+	const inOrder = values.toSorted(([a], [b]) => a - b);
+	const sorted = inOrder.map(([value]) => value);
 	const [low, median, high] = [quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)];
-	const note = `${name}: median ${brief(median)}, middle half ${brief(low)} to ${brief(high)}`;
+	const hollow = values.some(([, isHollow]) => isHollow) ? "; hollow: not computed" : "";
+	const note = `${name}: median ${brief(median)}, middle half ${brief(low)} to ${brief(high)}${hollow}`;
 	const [least, most] = [sorted[0]!, sorted.at(-1)!];
 	const place = (value: number): number =>
 		MARGIN + ((WIDTH - 2 * MARGIN) * (value - least)) / (most - least || 1);
 	const heights = new Map<number, number>();
-	const dots = sorted.map((value) => {
+	const dots = inOrder.map(([value, isHollow]) => {
 		const column = Math.round(place(value) / STEP);
 		heights.set(column, (heights.get(column) ?? 0) + 1);
-		return svg("circle", { cx: place(value), cy: -STEP * heights.get(column)!, r: 3.5 });
+		const look = { class: isHollow ? "none" : "", r: 3.5 };
+		return svg("circle", { cx: place(value), cy: -STEP * heights.get(column)!, ...look });
 	});
 	const top = STEP * (Math.max(...heights.values()) + 1);
 	const label = (x: number, side: string, value: number): Element =>
