@@ -7,6 +7,7 @@ end or this process was killed, the guard ends the program's group and the proce
 import asyncio
 import atexit
 import contextlib
+import importlib
 import os
 import secrets
 import shutil
@@ -59,6 +60,16 @@ _unguarded: set[int] = set()
 """Running programs without a guard: on Windows, or without a shell."""
 own_processes: set[int] = set()
 """The pids of programs, branches and guards, which the user's code has not started. Each leads a session of its own."""
+
+
+def process_start(pid: int) -> str:
+    """When a process was started, by the system's clock that nobody sets; empty if it has ended or is unknown."""
+    with contextlib.suppress(OSError):
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return "" if state[0] == "Z" else state[19]
+    with contextlib.suppress(Exception):  # there is no psutil, or no such process
+        return str(importlib.import_module("psutil").Process(pid).create_time())
+    return ""
 
 
 class ProgramError(Exception):

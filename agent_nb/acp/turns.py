@@ -18,12 +18,13 @@ from agent_nb.core.errors import AgentError, FileError, ToolError, ToolErrorCode
 from agent_nb.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage, user
 from agent_nb.engine.approval import GO_ON
 from agent_nb.engine.cost import Budget
-from agent_nb.engine.ending import NOT_RUN, EndRun
+from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, one_line
 from agent_nb.engine.turns import Turns
 from agent_nb.providers.base import Request, RequestFacts
+from agent_nb.run.cut_off import NOT_RUN
 from agent_nb.tools import Tool
 
 if TYPE_CHECKING:

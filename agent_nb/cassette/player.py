@@ -5,7 +5,6 @@ import os
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
-from itertools import chain, repeat, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from agent_nb._base.wire import Json, from_wire
 from agent_nb.cassette.matching import changed_names, differences, normalized
 from agent_nb.core.errors import CassetteError, SavedRunError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import Attachment, Message, ToolResult, Usage
-from agent_nb.engine.ending import NOT_RUN, cut_summary
+from agent_nb.core.messages import Attachment
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import VariantGroup
@@ -26,11 +24,13 @@ from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.prepared import release_fingerprint, variants_fingerprint
 from agent_nb.engine.run_input import keep_unfinished
 from agent_nb.engine.start import Prepared
-from agent_nb.files import Files, Workspace
+from agent_nb.files import Files
 from agent_nb.providers.base import Piece, Provider, Request
 from agent_nb.providers.settings import check_pace
 from agent_nb.run import Run
+from agent_nb.run.cut_off import CutOff
 from agent_nb.run.run_reader import MAX_BYTES, read_run
+from agent_nb.run.run_writer import SentConversation
 from agent_nb.run.turn_requests import conversation_after
 
 _AGAIN = "Record it again, or restore it from version control."
@@ -107,7 +107,7 @@ def read_cassette(path: str | os.PathLike[str], folder: Path | None = None) -> R
     """Read a cassette; raise `CassetteError` if it cannot be replayed. `folder` is the base of relative paths."""
     file, name = locate(path, folder), Path(path).as_posix()
     try:
-        run = read_run(read_file(file, MAX_BYTES), name)
+        run = read_run(read_file(file, MAX_BYTES), name, whole=True)
     except FileNotFoundError:
         raise CassetteError(f"There is no cassette {name!r}.") from None
     except SavedRunError as error:
@@ -126,13 +126,18 @@ class ReplayHandle(RunHandle):
         super().__init__(prepared, group.run_id, EventLog(), variant)
         self._base = prepared.run_input.base_id
         self._recorded, self._annotations = provider.recorded, provider.run.annotations
-        self._pace = provider.pace
+        self._pace, self.fingerprint = provider.pace, provider.run.fingerprint
         self._begin(self._play())
 
     @property
     def files(self) -> Files:
         versions = {event.path: event.version for event in self.events.of(ev.FileChanged)}
         return self._recorded.original_files.back_to(versions)
+
+    @property
+    def conversation(self) -> SentConversation:
+        messages, question, _ = conversation_after(self._recorded, len(self.events))
+        return SentConversation(self._recorded.system, self._recorded.tools, question, messages)
 
     async def _play(self) -> None:
         begun = time.monotonic()
@@ -153,11 +158,6 @@ class ReplayHandle(RunHandle):
         elif isinstance(event, ev.ToolFinished):
             more = {"outputs": tuple(map(_replayed_output, event.outputs))}
         self._event_log.publish(replace(event, run_id=self.id, variant=self.variant, **more))
-
-    def _emit(self, kind: type[ev.BaseEvent], **fields: Any) -> None:
-        last = self.events[-1]
-        stamp: Json = {"run_id": self.id, "variant": self.variant, "seq": last.seq + 1, "at": last.at}
-        self._event_log.publish(kind(**stamp, **fields))
 
     def _finish(self, reason: ev.Reason, error: str | None = None) -> None:
         if self.result is not None:
@@ -183,59 +183,20 @@ class ReplayHandle(RunHandle):
     def _cut_off(self, reason: ev.Reason) -> Run:
         """The run as far as it was replayed, with a result for every call."""
         run, count = self._recorded, len(self.events)
-        recorded, question, replaced = conversation_after(run, count)
-        messages = [*recorded]
-
-        def add(message: Message) -> None:
-            messages.append(message)
-            self._emit(ev.MessageAdded, message=message)
-
-        workspace = Workspace(self.files, lambda change: self._emit(ev.FileChanged, **vars(change)))
-        keep_unfinished(self.events, messages, add, workspace, self.prepared.toolbox)
-        if results := self._close_calls(messages[-1], count, workspace.files):
-            add(Message(role="tool", parts=results))
-        updates = [*self.events.of(ev.UsageUpdated)]
-        end: Json = {
-            "reason": reason,
-            "usage": updates[-1].usage if updates else Usage(),
-            "cost": updates[-1].cost if updates else run.cost and 0.0,
-            "seconds": self.events[-1].at,
-        }
-        self._emit(ev.RunFinished, **end)
+        messages, question, replaced = conversation_after(run, count)
+        cut = CutOff(self.events, self.files, messages, self._event_log.publish)
+        keep_unfinished(self.events, cut.messages, cut.add, cut.workspace, self.prepared.toolbox)
+        later = EventList(run.events[count:]).of(ev.MessageAdded)
+        cut.close_calls(next((event.message.parts for event in later), ()))
         return replace(
             run,
-            **end,
-            error=None,
-            files=workspace.files,
+            **cut.end(reason, run.cost and 0.0),
+            files=cut.workspace.files,
             given_files=None,
-            messages=tuple(messages),
+            messages=tuple(cut.messages),
             history=question,
             replaced=run.replaced[:replaced],
         )
-
-    def _close_calls(self, last: Message, count: int, files: Files) -> tuple[ToolResult, ...]:
-        """End open calls; return the results for the calls of the last message."""
-        begins = ev.TurnStarted | ev.TurnRetrying
-        latest = takewhile(lambda event: not isinstance(event, begins), reversed(self.events))
-        turn = EventList([*latest][::-1])
-        resolved = {event.call_id for event in turn.of(ev.ApprovalResolved)}
-        for event in turn.of(ev.ApprovalRequested):
-            if event.call_id not in resolved:
-                self._emit(ev.ApprovalResolved, call_id=event.call_id, approved=False, by="stopped")
-        codes = {event.call_id: event.code for event in turn.of(ev.ToolFinished)}
-        started = [event.call_id for event in turn.of(ev.ToolStarted)]
-        for call_id in started:
-            if call_id not in codes:
-                summary = cut_summary(call_id, self.events, files)
-                self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=summary, code="STOPPED")
-        later = EventList(self._recorded.events[count:]).of(ev.MessageAdded)
-        parts = next((event.message.parts for event in later), ())
-        calls = [call_id for call_id in started if codes.get(call_id) != "NOT_A_CALL"]
-        results = []
-        for call, call_id, part in zip(last.tool_calls, calls, chain(parts, repeat(None)), strict=False):
-            not_run = ToolResult(call_id=call.id, name=call.name, text=NOT_RUN, code="STOPPED")
-            results.append(part if call_id in codes and isinstance(part, ToolResult) else not_run)
-        return tuple(results)
 
 
 def _replayed_output(bundle: ev.MimeBundle) -> ev.MimeBundle:

@@ -5,21 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from agent_nb.core.errors import ToolError
-from agent_nb.core.event_list import EventList
-from agent_nb.core.events import FileDelta, Reason
-from agent_nb.files import Files
-
-NOT_RUN = "Not run: the run ended first."
-
-
-def cut_summary(call_id: str, events: EventList, files: Files) -> str:
-    """What a call has left that the end of the run cut off."""
-    paths = [event.path for event in events.of(FileDelta) if event.call_id == call_id]
-    if not paths:
-        return NOT_RUN
-    # The model may not have named it yet, or `./index.html`.
-    path = paths[-1] if paths[-1] in files else next(iter(files.unfinished), "")
-    return f"Cut off at {files.size_text(path)}." if path in files.unfinished else "Cut off, not kept."
+from agent_nb.core.events import Reason
 
 
 class EndRun(Exception):  # noqa: N818 - ends the run, but is not an error

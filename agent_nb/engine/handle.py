@@ -20,6 +20,7 @@ from agent_nb.engine.trials import Trials
 from agent_nb.files import Files
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.run import Run
+from agent_nb.run.run_writer import SentConversation
 from agent_nb.tools.schema import problems
 
 _RUN_NAMES = {name for name in (*dir(Run), *Run.__dataclass_fields__) if not name.startswith("_")}
@@ -49,6 +50,11 @@ class Handle(ABC):
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Call `subscriber` with every event, past ones first. Its exceptions are logged."""
         self._event_log.subscribe(subscriber)
+
+    @property
+    def runs(self) -> "Sequence[RunHandle]":
+        """The runs in progress, one per variant."""
+        return self._variants
 
     @property
     def count(self) -> int:
@@ -168,6 +174,7 @@ class RunHandle(Handle):
 
     def __init__(self, prepared: PreparedRun, run_id: str, event_log: EventLog, variant: int) -> None:
         super().__init__(run_id, event_log, [self])
+        self.fingerprint: Json = {}
         self.prepared, self.variant = prepared, variant
         self.settings = prepared.recorded_settings
         self.when_done: list[Callable[[], None]] = []
@@ -184,6 +191,11 @@ class RunHandle(Handle):
     @abstractmethod
     def files(self) -> Files:
         """The current files."""
+
+    @property
+    @abstractmethod
+    def conversation(self) -> SentConversation:
+        """The conversation so far, as last sent."""
 
     @abstractmethod
     def _finish(self, reason: Reason, error: str | None = None) -> None:

@@ -29,6 +29,7 @@ from agent_nb.pages.element_look import SharedLook
 from agent_nb.pages.page_check import LimitedViewer
 from agent_nb.providers.base import RealClock
 from agent_nb.run.run import Run
+from agent_nb.run.run_writer import SentConversation
 from agent_nb.tools import ToolContext
 from agent_nb.tools.base import Branch
 
@@ -56,7 +57,7 @@ class EngineRun(RunHandle):
         self._journal = Journal(group.run_id, variant, prepared.provider.new_clock())
         super().__init__(prepared, group.run_id, self._journal, variant)
         run_input = self._run_input = prepared.run_input
-        self._group = group
+        self._group, self.fingerprint = group, group.fingerprint
         self._workspace = Workspace(run_input.files or Files(), self._file_changed)
         self._emit = self._journal.emit
         self._branch: Branch | None = None
@@ -77,6 +78,11 @@ class EngineRun(RunHandle):
     @property
     def files(self) -> Files:
         return self._workspace.files
+
+    @property
+    def conversation(self) -> SentConversation:
+        window, prepared = self._turns.window, self.prepared
+        return SentConversation(prepared.system, prepared.tools, window.question, tuple(window.messages))
 
     async def _main(self) -> None:
         prepared, run_input = self.prepared, self._run_input
@@ -202,7 +208,7 @@ class EngineRun(RunHandle):
             system=self.prepared.system,
             tools=self.prepared.tools,
             ended_at=self._journal.clock.date,
-            fingerprint=self._group.fingerprint,
+            fingerprint=self.fingerprint,
             answer_type=self.prepared.answer,
             branched_from=self._branch and self._branch.session,
         )

@@ -23,7 +23,7 @@ from agent_nb.engine.code_first import CodeFirst
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
-from agent_nb.engine.ending import EndRun, cut_summary
+from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
@@ -42,6 +42,7 @@ from agent_nb.providers.base import (
     UsagePiece,
 )
 from agent_nb.providers.quotations import is_quoted, sent_texts
+from agent_nb.run.cut_off import cut_summary
 from agent_nb.run.record import unique_call_id
 
 RETRIES = 4

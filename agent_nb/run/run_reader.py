@@ -3,6 +3,8 @@
 Nothing in a file is executed. Its events must be consistent: numbers, times, calls, file changes.
 """
 
+import codecs
+import contextlib
 import json
 import math
 import os
@@ -15,17 +17,21 @@ from typing import Any, TypedDict
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
 from agent_nb._base.wire import Json, WireError, from_wire, parse_json
-from agent_nb.core.errors import AgentError, SavedRunError
+from agent_nb.core.errors import AgentError, FileError, SavedRunError
 from agent_nb.core.event_list import EventList
+from agent_nb.core.messages import assistant
 from agent_nb.core.run_settings import check_recorded
-from agent_nb.files import MAX_READ_BYTES, MAX_TEXT_BYTES, Files, safe_path
+from agent_nb.files import MAX_READ_BYTES, MAX_TEXT_BYTES, Files, safe_path, unfinished_files
 from agent_nb.render.outputs import check_outputs
+from agent_nb.run.cut_off import CutOff
 from agent_nb.run.moments import sort_annotations
-from agent_nb.run.run import Run
+from agent_nb.run.record import unfinished_text
+from agent_nb.run.run import Run, combine_variants
 from agent_nb.run.run_lines import CONVERSATION, DELTAS, END, FORMAT, VERSION, VariantLines
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 MAX_BYTES = 1_000_000_000
+KERNEL_ENDED = "The kernel ended before the run did."
 MOST_VERSIONS = MAX_READ_BYTES
 """Maximum characters of all file versions: a patch of a few bytes makes another large version."""
 MOST_REPEATED = 200_000_000
@@ -99,9 +105,12 @@ def read_header(file: Path, most: int) -> Json | None:
     return header if isinstance(header, dict) and header.get("format") == FORMAT else None
 
 
-def read_run(data: bytes, source: str) -> Run:
+def read_run(data: bytes, source: str, *, whole: bool = False) -> Run:
+    """The run in a file. Without its last line, as a killed kernel leaves it, it is refused if it must be `whole`."""
     try:
-        lines = data.decode("utf-8-sig").rstrip().split("\n")  # some editors write a byte order mark
+        lines = (
+            data.removeprefix(codecs.BOM_UTF8).rstrip().split(b"\n")
+        )  # some editors write a byte order mark
         header = json.loads(lines[0])
     except (ValueError, RecursionError):
         raise SavedRunError(f"{source!r} is not a saved run: its first line is not JSON.") from None
@@ -119,13 +128,14 @@ def read_run(data: bytes, source: str) -> Run:
             if row is None and number == len(lines):
                 break
             reading.row(row)
-        else:
-            if reading.result is not None:
-                return reading.result
+        if reading.result is None and not whole:
+            return reading.cut_off()
     except _BROKEN as error:
         why = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
         raise SavedRunError(f"{source!r} is damaged at line {number}: {why}.") from None
-    raise SavedRunError(f"{source!r} is truncated: the end of the run is missing.")
+    if reading.result is None:
+        raise SavedRunError(f"{source!r} is truncated: the end of the run is missing.")
+    return reading.result
 
 
 class _Variant:
@@ -227,6 +237,8 @@ class _RunReading:
     def _finish(self, row: Json) -> Run:
         if any(variant.events and not variant.has_ended for variant in self._variants):
             raise ValueError("the run has no end")
+        if not self._first:
+            raise ValueError("its conversation is missing")
         if "variants" not in row:
             (variant,) = self._variants
             return _run(variant, row, row)
@@ -237,6 +249,43 @@ class _RunReading:
         runs = tuple(_run(variant, end, end) for variant, end in ends)
         end = row["variants"][chosen]
         return _run(self._variants[chosen], end, {**end, **row}, runs)
+
+    def cut_off(self) -> Run:
+        """What there is of a run without an end."""
+        if all(variant.has_ended for variant in self._variants):  # only the last line is missing
+            for variant in self._variants:
+                variant.events = EventList(variant.events[:-1])
+        numbered = {variant.events[0].variant: variant for variant in self._variants if variant.events}
+        if not numbered:
+            raise ValueError("it has no events yet")
+        for number in range(max(numbered)):  # these had not begun
+            if number not in numbered:
+                numbered[number] = _Variant(VariantLines(self._header, self._first))
+                numbered[number].events.append(replace(numbered[max(numbered)].events[0], variant=number))
+        run = combine_variants([_cut_off(numbered[number]) for number in sorted(numbered)])
+        return replace(run, reason="interrupted", error=KERNEL_ENDED)
+
+
+def _cut_off(variant: _Variant) -> Run:
+    """The run as it would be if it had been stopped there."""
+    end: Json = (
+        {} if variant.has_ended else {"reason": "interrupted", "usage": {}, "cost": None, "seconds": 0.0}
+    )
+    run = _run(variant, {"digests": variant.lines.digests}, end)
+    if variant.has_ended:
+        return run
+    events = EventList(run.events)
+    cut = CutOff(events, run.files, run.messages, events.append)
+    if text := unfinished_text(events):
+        cut.add(assistant(text))
+    for path, content in unfinished_files(events, run.files).items():
+        with contextlib.suppress(FileError):
+            if path not in run.files:
+                cut.workspace.write_unfinished(path, content)
+    cut.close_calls()
+    ended = cut.end("interrupted", None, KERNEL_ENDED)
+    files, messages = cut.workspace.files, tuple(cut.messages)
+    return replace(run, **ended, events=events.packed(), files=files, messages=messages)
 
 
 def _check_version(lines: VariantLines, path: str, version: int) -> None:
@@ -249,8 +298,6 @@ def _check_version(lines: VariantLines, path: str, version: int) -> None:
 
 
 def _run(variant: _Variant, end: Json, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
-    if not variant.lines.assumed:
-        raise ValueError("its conversation is missing")
     newest = {event.path: event for event in variant.events.of(ev.FileChanged)}
     unfinished = [path for path, event in newest.items() if event.unfinished]
     files = Files.of_versions(variant.lines.versions, unfinished)

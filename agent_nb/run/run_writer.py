@@ -5,13 +5,14 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields
 from itertools import islice, pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import agent_nb.core.events as ev
 from agent_nb._base.secrets import mask, mask_pieces
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
 from agent_nb.core.event_list import delta_groups
+from agent_nb.core.messages import Message, ToolSpec
 from agent_nb.files import Files
 from agent_nb.files import to_wire as versions_to_wire
 from agent_nb.files.diffs import apply_patch, compare
@@ -26,16 +27,19 @@ _DEFAULTS: Json = {
     if field.name not in ("events", "variants", "files", "given_files")
 }
 """Defaults of the stored fields in wire form; None for required fields."""
+Stream = tuple[int, str, str, str]
+"""Deltas that continue one text: a turn, a type, a call and a path."""
 
 
 def run_file(run: RunRecord) -> bytes:
-    header = _header(run)
+    header = file_header(run)
     first: Json = {}
     lines, records, ends = [header], list[Json](), list[Json]()
     variants: Sequence[RunRecord] = run.variants or (run,)
     for variant in variants:
         known = VariantLines(header, first)
-        for row in _with_conversations(variant, known, _rows(variant, header["settings"])):
+        rows = EventRows(header["settings"]).encode(variant.events, variant.original_files)
+        for row in _with_conversations(variant, known, rows):
             known.add(row)
             lines.append(row)
         records.append(_fields(variant, known))
@@ -60,11 +64,11 @@ def dump_line(line: Json) -> str:
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
 
 
-def _header(run: RunRecord) -> Json:
+def file_header(run: RunRecord, **more: Any) -> Json:
     """The first line. Lists of runs read only its beginning."""
     header: Json = {"format": FORMAT, "version": VERSION}
     header |= {name: getattr(run, name) for name in ("model", "reason", "name", "key", "id")}
-    header |= {"settings": to_wire(run.settings), "prompt": run.prompt}
+    header |= {**more, "settings": to_wire(run.settings), "prompt": run.prompt}
     request = {key: value for key, value in run.fingerprint.get("yours", {}).items() if key != "prompt"}
     fingerprint = {**run.fingerprint, "yours": request} if run.fingerprint else {}
     masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, masked_text)
@@ -93,8 +97,8 @@ def _with_conversations(run: RunRecord, known: VariantLines, rows: Iterable[Json
 
     def next_one() -> Iterator[Json]:
         for messages, history in islice(starts, 1):
-            about = {"system": run.system, "tools": run.tools, "history": history, "messages": messages}
-            yield conversation_line(run.variant, about, known)
+            about = SentConversation(run.system, run.tools, history, messages)
+            yield conversation_line(run.variant, about, known.assumed)
 
     yield from next_one()
     for row in rows:
@@ -103,28 +107,23 @@ def _with_conversations(run: RunRecord, known: VariantLines, rows: Iterable[Json
             yield from next_one()
 
 
-def conversation_line(variant: int, conversation: Json, known: VariantLines) -> Json:
-    """The conversation that a model gets next, without what is `known` of it."""
-    wire = change_texts(brief_wire(conversation), masked_text)
-    return {
-        "type": CONVERSATION,
-        **({"variant": variant} if variant else {}),
-        **_without(wire, known.assumed),
-    }
+class SentConversation(NamedTuple):
+    """What a model gets with its first turn, or with the next one after a compaction."""
+
+    system: str
+    tools: Sequence[ToolSpec]
+    history: int
+    messages: Sequence[Message]
+
+
+def conversation_line(variant: int, conversation: SentConversation, assumed: Json) -> Json:
+    """The line of a conversation, without what the reader assumes."""
+    wire = change_texts(brief_wire(conversation._asdict()), masked_text)
+    return {"type": CONVERSATION, **({"variant": variant} if variant else {}), **_without(wire, assumed)}
 
 
 def masked_text(text: str) -> str:
     return mask(whole_text(text))
-
-
-def _rows(run: RunRecord, settings: Json) -> Iterator[Json]:
-    """The events in stored form, with consecutive deltas of one text joined."""
-    rows = _masked_events(run.events, run.original_files)
-    for start, end in delta_groups(run.events):
-        row = rows[start]
-        if row["type"] == ev.RunStarted.type and row.get("settings", {}) == settings:
-            row.pop("settings", None)
-        yield from _joined(rows[start:end])
 
 
 def _joined(rows: Sequence[Json]) -> Sequence[Json]:
@@ -137,41 +136,56 @@ def _joined(rows: Sequence[Json]) -> Sequence[Json]:
     return [{**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}]
 
 
-def _masked_events(events: Iterable[ev.Event], files: Files) -> list[Json]:
-    """Encode the events, masking each stream as one text: a secret may be split over several pieces."""
-    rows: list[Json] = []
-    streams: dict[tuple[Any, ...], list[Json]] = {}
-    texts: dict[str, tuple[str, str]] = {}
-    turn = 0
-    for event in events:
-        row: Json = brief_wire(event)
-        del row["run_id"]
-        rows.append(row)
-        if isinstance(event, ev.Delta):
-            stream = turn, row["type"], row.get("call_id"), row.get("path")
-            if row.get("offset") == 0:
-                turn += 1  # the file starts over
-                stream = turn, *stream[1:]
-            streams.setdefault(stream, []).append(row)
-            continue
+class EventRows:
+    """Encodes the events of a variant, each stream masked as one text: a secret may be split over several pieces."""
+
+    def __init__(self, settings: Json) -> None:
+        self._settings = settings
+        self._texts: dict[str, tuple[str, str]] = {}
+        self._turn = 0
+
+    def encode(self, events: Sequence[ev.Event], files: Files) -> Iterator[Json]:
+        """The events in stored form, with consecutive deltas of one text joined."""
+        rows, streams = list[Json](), dict[Stream, list[Json]]()
+        for event in events:
+            row: Json = brief_wire(event)
+            del row["run_id"]
+            if isinstance(event, ev.Delta):
+                self._turn += row.get("offset") == 0  # the file starts over
+                streams.setdefault(self.stream(event), []).append(row)
+            else:
+                row = self._complete(event, row, files)
+            rows.append(row)
+        for stream, pieces in streams.items():
+            self.mask(stream, pieces)
+        for start, end in delta_groups(events):
+            yield from _joined(rows[start:end])
+
+    def stream(self, delta: ev.Delta) -> Stream:
+        return self._turn, delta.type, getattr(delta, "call_id", ""), getattr(delta, "path", "")
+
+    def mask(self, stream: Stream, rows: Sequence[Json]) -> None:
+        pieces = [whole_text(row["text"]) for row in rows]
+        set_texts(rows, pieces, mask_pieces(pieces), rows[0].get("offset", 0))
+
+    def _complete(self, event: ev.Event, row: Json, files: Files) -> Json:
         if isinstance(event, ev.FileChanged):
-            row |= {**_masked_patch(event, texts), **_contents(event, files)}
+            row |= {**_masked_patch(event, self._texts), **_contents(event, files)}
         elif row["type"] in _TURNS:
-            turn += 1
-        rows[-1] = change_texts(row, masked_text)
-    for pieces in streams.values():
-        _mask_stream(pieces)
-    return rows
+            self._turn += 1
+        masked: Json = change_texts(row, masked_text)
+        if row["type"] == ev.RunStarted.type and masked.get("settings", {}) == self._settings:
+            masked.pop("settings", None)
+        return masked
 
 
-def _mask_stream(rows: Sequence[Json]) -> None:
-    offset = rows[0].get("offset", 0)
-    pieces = [row["text"] for row in rows]
-    texts = mask_pieces([whole_text(piece) for piece in pieces])
+def set_texts(rows: Sequence[Json], pieces: Sequence[str], texts: Sequence[str], offset: int) -> None:
+    """Set the masked texts of deltas, the first of which is at `offset`."""
+    differ = pieces != texts
     for row, text in zip(rows, texts, strict=True):
         row |= {name: masked_text(row[name]) for name in ("call_id", "path") if name in row}
         row["text"] = text
-        if "offset" in row and texts != pieces:  # masking shifts the offsets
+        if "offset" in row and differ:  # masking shifts it
             row["offset"] = offset
         offset += len(text)
 

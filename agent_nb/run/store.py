@@ -1,33 +1,41 @@
-"""Saves finished runs under `.agent_nb/runs/`, so that they survive the kernel.
+"""Saves runs under `.agent_nb/runs/`, so that they survive the kernel.
 
-One file per run. The number at the beginning of its name is the order in which runs were saved, even if the clock
-was set back. Writing takes a lock, because several kernels can share a folder.
+One file per run. The number at the beginning of its name is the order in which their files were begun, even if the
+clock was set back. A run in progress has a `.part.run.jsonl`. A lock is taken, because several kernels can share a
+folder.
 """
 
 import contextlib
 import math
+import os
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from agent_nb._base.atomic import FOLDER, locked, own_folder, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
+from agent_nb._base.program import process_start
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import SavedRunError
 from agent_nb.run import Run
+from agent_nb.run.part_file import PartFile
+from agent_nb.run.record import RunRecord
 from agent_nb.run.run_lines import SUFFIX
 from agent_nb.run.run_reader import read_header
-from agent_nb.run.run_writer import run_file
+from agent_nb.run.run_writer import file_header, run_file
 
 MAX_RUNS = 200
 MAX_BYTES = 200_000_000
-_LEFTOVER = re.compile(r"\.\d{6}-\d{8}-\d{6}-.*\.\w{8}")
+_LEFTOVER = re.compile(r"\.\d{6}-.*\.\w{8}")
 """Names of temporary files that `write_atomically` creates for runs."""
 _STILL_WRITTEN = 60
 """Maximum age in seconds of a temporary file that another browser tab may still be writing."""
 _RUN_FILE = re.compile(
-    r"(\d{6})-(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-(.+)-([^-]+)" + re.escape(SUFFIX), re.ASCII
+    r"(\d{6})-(?:(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-)?(.+)-([^-.]+)(\.part)?" + re.escape(SUFFIX), re.ASCII
 )
+PART = ".part"
+RUNNING = "running"
 _LAST = "999999-"
 _HEAD = 2_048
 
@@ -38,24 +46,42 @@ class RunStore:
         self.root = home / FOLDER
         self.folder = self.root / "runs"
 
+    def begin(self, record: RunRecord) -> PartFile:
+        """Make the file of a run in progress, with what `record` knows of it."""
+        own_folder(self._home)
+        header = file_header(record, pid=os.getpid(), process=process_start(os.getpid()))
+        with self._locked() as rows:
+            name = f"{_next_number(rows)}-{record.name}-{record.id}{PART}{SUFFIX}"
+            return PartFile(self.folder / name, header, within=self._home)
+
     def save(self, run: Run) -> Path:
-        """Write a run, and delete the oldest ones beyond the limits on count and size."""
+        """Write a run in the place of its part, and delete the oldest ones beyond the limits on count and size."""
         own_folder(self._home)
         data = run_file(run)
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}{SUFFIX}"
+        with self._locked() as rows:
+            part = next((row["file"] for row in rows if _is_same(row, run) and row["is_part"]), "")
+            name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}{SUFFIX}"
+            target = self.folder / f"{part[:6] or _next_number(rows)}-{name}"
+            write_atomically(self.folder / part if part else target, data, within=self._home)
+            if part:
+                (self.folder / part).rename(target)
+            self._prune(run, rows, target)
+        return target
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[list[Json]]:
+        """Exclude other kernels; yield the rows."""
         with locked(self.folder / ".lock", within=self._home, seconds=10):
             self._remove_leftovers()
             rows = self._rows()
             if rows and rows[-1]["file"].startswith(_LAST):
                 self._renumber(rows)
-            target = self.folder / f"{int(rows[-1]['file'][:6]) + 1 if rows else 1:06}-{name}"
-            write_atomically(target, data, within=self._home)
-            self._prune(run, rows, len(data))
-        return target
+            yield rows
 
     def rows(self) -> list[Json]:
+        """The saved runs, with what killed kernels left, without those in progress."""
         try:
-            return self._rows()
+            return [row for row in self._rows() if row["reason"] != RUNNING]
         except OSError as error:
             raise SavedRunError(
                 f"The saved runs in {self.folder} cannot be listed: {error.strerror}."
@@ -81,14 +107,25 @@ class RunStore:
         head = read_header(self.folder / file, _HEAD) if match else None
         if match is None or head is None:
             return None
-        _, year, month, day, hour, minute, name, _ = match.groups()
-        when = f"{year}-{month}-{day} {hour}:{minute}"
-        fields = {key: str(head.get(key, "")) for key in ("model", "reason")}
         try:
-            size = (self.folder / file).stat().st_size
+            status = (self.folder / file).stat()
         except FileNotFoundError:  # pruned by another kernel
             return None
-        return {"file": file, "name": name, "when": when, **fields, "bytes": size}
+        *date, name, _, part = match.groups()
+        when = "{1}-{2}-{3} {4}:{5}".format(*date)
+        if not date[1]:
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(status.st_mtime))
+        fields = {key: str(head.get(key, "")) for key in ("model", "reason")}
+        if part and _is_alive(head, status.st_mtime):
+            fields["reason"] = RUNNING
+        return {
+            "file": file,
+            "name": name,
+            "when": when,
+            **fields,
+            "bytes": status.st_size,
+            "is_part": bool(part),
+        }
 
     def _remove_leftovers(self) -> None:
         """Delete temporary files left by kernels that were killed while saving.
@@ -109,16 +146,33 @@ class RunStore:
             (self.folder / row["file"]).rename(self.folder / file)
             row["file"] = file
 
-    def _prune(self, run: Run, rows: list[Json], size: int) -> None:
+    def _prune(self, run: Run, rows: list[Json], target: Path) -> None:
         """Delete the oldest runs beyond the limits, and an earlier file of the run just saved."""
-        count = 1
+        count, size = 1, target.stat().st_size
         for row in reversed(rows):
-            is_same = (row["name"], run_id(row)) == (run.name, run.id)
-            if is_same or count >= MAX_RUNS or size + row["bytes"] > MAX_BYTES:
+            if row["reason"] == RUNNING or row["file"] == target.name:
+                continue
+            if _is_same(row, run) or count >= MAX_RUNS or size + row["bytes"] > MAX_BYTES:
                 (self.folder / row["file"]).unlink(missing_ok=True)
             else:
                 count, size = count + 1, size + row["bytes"]
 
 
 def run_id(row: Json) -> str:
-    return str(row["file"]).removesuffix(SUFFIX).rpartition("-")[2]
+    return str(row["file"]).removesuffix(SUFFIX).removesuffix(PART).rpartition("-")[2]
+
+
+def _is_same(row: Json, run: RunRecord) -> bool:
+    return (row["name"], run_id(row)) == (run.name, run.id)
+
+
+def _next_number(rows: list[Json]) -> str:
+    return f"{int(rows[-1]['file'][:6]) + 1 if rows else 1:06}"
+
+
+def _is_alive(header: Json, changed: float) -> bool:
+    """Whether the kernel that writes a run still runs, as far as can be known."""
+    pid, process = header.get("pid"), header.get("process")
+    if isinstance(pid, int) and process and process_start(pid) == process:
+        return True
+    return abs(time.time() - changed) < _STILL_WRITTEN and process_start(os.getpid()) == ""

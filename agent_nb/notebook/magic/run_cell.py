@@ -21,6 +21,7 @@ from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.engine.handle import Handle
+from agent_nb.engine.saving import Saving
 from agent_nb.engine.start import VariantsHandle
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
@@ -100,12 +101,13 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     view = view_for(
         session.shell, handle, view_options, watched=watched, cell=written_cell(session.shell, cell)
     )
+    saving = _saving(plan, handle, view)
     with _ending(handle, view):
         if plan.options.background:
             _show(plan, handle, view)
-            _in_background(plan, handle, view)
+            _in_background(plan, handle, view, saving)
             return
-        ended = await _attend(plan, handle, view)
+        ended = await _attend(plan, handle, view, saving)
         await _finish(plan, handle, view, ended)
     run = ended.run
     # A replay ends as its recording did, and an interrupted question ends its run without `stop`.
@@ -146,6 +148,13 @@ def _show(plan: CellPlan, handle: Handle, view: View) -> None:
     view.connect(partial(pick, plan.session, handle), partial(keep_decisions, plan))
 
 
+def _saving(plan: CellPlan, handle: Handle, view: View) -> Saving | None:
+    """Saves the run; None if it is not to be saved."""
+    if not plan.session.defaults.save_runs or plan.options.no_save:
+        return None
+    return Saving(handle, RunStore(plan.session.home), view.warn)
+
+
 class Ended(NamedTuple):
     run: Run
     files_name: str | None
@@ -155,7 +164,7 @@ class Ended(NamedTuple):
     """Why `--save` failed; empty if it did not."""
 
 
-async def _attend(plan: CellPlan, handle: Handle, view: View) -> Ended:
+async def _attend(plan: CellPlan, handle: Handle, view: View, saving: Saving | None) -> Ended:
     """Show the run until its variables are set. Interrupts only stop it, however many there are."""
     stop = partial(handle.stop, "interrupted")
     # Below an outer magic and in a terminal, Ctrl-C would end the event loop.
@@ -168,11 +177,13 @@ async def _attend(plan: CellPlan, handle: Handle, view: View) -> Ended:
             handle.stop()
             raise
         finally:
-            ended = await uncancelled(_set(plan, handle, view), stop)
+            ended = await uncancelled(_set(plan, handle, view, saving), stop)
     return ended
 
 
-async def _set(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = True) -> Ended:
+async def _set(
+    plan: CellPlan, handle: Handle, view: View, saving: Saving | None, *, rebind: bool = True
+) -> Ended:
     """Wait for the run, check it, set its variables and save it."""
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
@@ -182,7 +193,8 @@ async def _set(plan: CellPlan, handle: Handle, view: View, *, rebind: bool = Tru
     if options.save and not unsaved:
         paths.append(options.save)
         view.warn(f"Files saved in {options.save}.")
-    if session.defaults.save_runs and not options.no_save:
+    if saving is not None:
+        await saving.end()
         try:
             path = await off_loop(RunStore(session.home).save, run)
             paths.append(path.relative_to(session.home).as_posix())
@@ -282,7 +294,7 @@ def keep_decisions(plan: CellPlan, run: Run) -> str:
     return ""
 
 
-def _in_background(plan: CellPlan, handle: Handle, view: View) -> None:
+def _in_background(plan: CellPlan, handle: Handle, view: View, saving: Saving | None) -> None:
     session = plan.session
     assign(session, handle.name, handle)
     session.background[handle.id] = handle
@@ -293,7 +305,7 @@ def _in_background(plan: CellPlan, handle: Handle, view: View) -> None:
         # The user may have reassigned the name in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
-            ended = await _set(plan, handle, view, rebind=rebind)
+            ended = await _set(plan, handle, view, saving, rebind=rebind)
             await _finish(plan, handle, view, ended)
         if ended.unsaved:
             view.warn(ended.unsaved)

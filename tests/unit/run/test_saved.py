@@ -109,15 +109,6 @@ async def test_a_name_that_leads_out_of_a_folder_is_refused(field, word, tmp_pat
             load(odd.save(tmp_path / f"{number}.run.jsonl"))
 
 
-async def test_a_file_that_is_cut_anywhere_is_refused(tmp_path):
-    file = (await scripted()).save(tmp_path / "run.jsonl")
-    lines = file.read_text().splitlines(keepends=True)
-    for count in range(1, len(lines)):
-        file.write_text("".join(lines[:count]))
-        with pytest.raises(SavedRunError, match="is truncated: the end of the run is missing"):
-            load(file)
-
-
 async def test_variants_of_other_prices_and_names_load_as_they_were(tmp_path):
     run = await scripted()
     for number, one in enumerate(
