@@ -74,18 +74,14 @@ export class Choices {
 
 /** Resets the choices about one variant's rows and files. */
 export function resetVariant(choices: Choices): void {
-	Object.assign(choices, { file: null, moment: null, rows: new Map() });
+	Object.assign(choices, { file: null, moment: null, line: null, rows: new Map() });
 }
 
-/** Resets the choices for a new run; tab and device stay. */
+/** Resets the choices for a new run, except those about the view and the text of the next request. */
 export function resetRun(choices: Choices): void {
-	const { arrangement } = loadLayout();
-	resetVariant(choices);
-	Object.assign(choices, { variant: 0, arrangement, unfolded: null, folded: null, pane: null, note: "" });
-	Object.assign(choices, { replay: null, request: null });
+	const { tab, device, scheme, stage, alone, wrap, ask } = choices;
+	Object.assign(choices, new Choices(), { tab, device, scheme, stage, alone, wrap, ask });
 	choices.ask.notes = [];
-	choices.drafts = new Map();
-	choices.network = false;
 }
 
 /** A copy for another view of the same run. */
@@ -98,6 +94,8 @@ export function copyChoices(choices: Choices): Choices {
 		note: "",
 		ask: newAsk(),
 		drafts: new Map(),
+		question: null,
+		apply: null,
 		network: false,
 	};
 }

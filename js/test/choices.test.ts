@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { Choices, copyChoices, resetRun } from "../src/ui.ts";
 import widget from "../src/widget.ts";
 import { changed, done, finished, piece, script, started, text, tool, turn } from "./events.ts";
 import { Kernel, soon } from "./kernel.ts";
@@ -46,6 +47,15 @@ async function open(id: string, variant: number): Promise<void> {
 	root(id).querySelectorAll<HTMLElement>(".anb-vars [role=tab]")[variant]!.click();
 	await soon();
 }
+
+test("a new run forgets all choices but those about the view, and a copy what takes the focus", () => {
+	const view = { tab: "code", device: "phone", scheme: "dark" };
+	const focus = { question: "0 a 1", apply: 1 };
+	const choices = Object.assign(new Choices(), { ...view, ...focus, line: 3, details: true, request: 2 });
+	expect(copyChoices(choices)).toMatchObject({ line: 3, question: null, apply: null });
+	resetRun(choices);
+	expect(choices).toEqual(Object.assign(new Choices(), view));
+});
 
 test("a second view has choices of its own", async () => {
 	await open("one", 1);
