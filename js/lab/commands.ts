@@ -1,11 +1,12 @@
 // Commands for the palette and the context menu of cells.
 
 import { type CellSource, cellSource } from "../src/cell-source.ts";
+import type { Json } from "../src/events.ts";
 import { ANSWER_KEY } from "../src/keys.ts";
 import { edit, insertCells, isWritable, type Stages, showsRun } from "./cells.ts";
 import { fixCell, fixSource } from "./fix.ts";
 import { COMPOSE, LIVE, STOP_ALL } from "./interface.ts";
-import type { App, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
+import type { App, Cell, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
 import { isOff } from "./off.ts";
 import type { ActiveRuns } from "./waiting.ts";
 
@@ -20,9 +21,10 @@ const SELECTED = ".jp-Notebook.jp-mod-commandMode:not(.jp-mod-readWrite) :focus:
 interface Command {
 	readonly id: string;
 	readonly label: string;
-	run(panel: NotebookPanel): unknown;
-	/** Whether it applies to the notebook now; always without it. */
-	suits?(panel: NotebookPanel): boolean;
+	/** The cell is the active one, or that of the context menu. */
+	run(panel: NotebookPanel, cell: Cell | null): unknown;
+	/** Whether it applies to the notebook and the cell now; always without it. */
+	suits?(panel: NotebookPanel, cell: Cell | null): boolean;
 	/** It inserts cells, so it is off in a notebook that is read-only. */
 	readonly inserts?: true;
 	/** Its place in the context menu of cells; without it, it is only in the palette. */
@@ -51,7 +53,7 @@ function commandsOf({ actions, stages, runs }: Parts): Command[] {
 			id: "ask",
 			label: "Agent: Ask About This Cell",
 			run: askAbout,
-			suits: (panel) => aboutSource(panel) !== null,
+			suits: (_, cell) => aboutSource(cell) !== null,
 			inserts: true,
 			rank: 20,
 			selector: ANY_CELL,
@@ -59,8 +61,8 @@ function commandsOf({ actions, stages, runs }: Parts): Command[] {
 		{
 			id: "fix",
 			label: "Agent: Fix This Cell",
-			run: (panel) => panel.content.activeCell && fixCell(actions, panel, panel.content.activeCell),
-			suits: (panel) => fixSource(panel.content.activeCell) !== null,
+			run: (panel, cell) => cell && fixCell(actions, panel, cell),
+			suits: (_, cell) => fixSource(cell) !== null,
 			inserts: true,
 			rank: 21,
 		},
@@ -88,19 +90,25 @@ export function addCommands(app: App, tracker: Tracker, palette: Palette | null,
 	for (const row of commandsOf(parts)) {
 		const { id, label, run, suits = () => true, inserts, rank, selector = CODE_CELL, key } = row;
 		const command = `agent-nb:${id}`;
-		const panel = (): NotebookPanel | null => {
+		const panel = (args?: Json): NotebookPanel | null => {
 			const current = tracker.currentWidget;
 			if (!current || isOff(current) || (inserts && !isWritable(current))) return null;
-			return suits(current) ? current : null;
+			return suits(current, cellOf(current, args)) ? current : null;
+		};
+		const cellOf = ({ content }: NotebookPanel, args?: Json): Cell | null => {
+			if (!args?.menu) return content.activeCell;
+			const node = app.contextMenuHitTest?.(({ classList }) => classList.contains("jp-Cell"));
+			return content.widgets.find((cell) => cell.node === node) ?? null;
 		};
 		const isVisible = (): boolean => !tracker.currentWidget || !isOff(tracker.currentWidget);
-		const execute = (): unknown => {
-			const current = panel();
-			return current && run(current);
+		const execute = (args?: Json): unknown => {
+			const current = panel(args);
+			return current && run(current, cellOf(current, args));
 		};
-		app.commands.addCommand(command, { label, isEnabled: () => panel() !== null, isVisible, execute });
+		const isEnabled = (args?: Json): boolean => panel(args) !== null;
+		app.commands.addCommand(command, { label, isEnabled, isVisible, execute });
 		palette?.addItem({ command, category: CATEGORY });
-		if (rank) app.contextMenu?.addItem({ command, selector, rank });
+		if (rank) app.contextMenu?.addItem({ command, selector, rank, args: { menu: true } });
 		if (key) app.commands.addKeyBinding({ command, keys: [key], selector: row.keyAt ?? SELECTED });
 	}
 }
@@ -114,20 +122,20 @@ function frameOf({ content: { activeCell }, context }: NotebookPanel, stages: St
 	return view?.shadowRoot?.querySelector(".anb-frame") ?? null;
 }
 
-/** The cell that asks about the active one; null if that has no valid id. */
-function aboutSource({ content: { activeCell } }: NotebookPanel, count = 1): CellSource | null {
-	return activeCell && cellSource("ask", { count, cell: activeCell.model.sharedModel.getId() });
+/** The cell that asks about another one; null if that has no valid id. */
+function aboutSource(cell: Cell | null, count = 1): CellSource | null {
+	return cell && cellSource("ask", { count, cell: cell.model.sharedModel.getId() });
 }
 
-/** Inserts a prompt that refers to the active cell, and puts the cursor above the reference. */
-async function askAbout(panel: NotebookPanel): Promise<void> {
+/** Inserts a prompt below a cell that refers to it, and puts the cursor above the reference. */
+async function askAbout(panel: NotebookPanel, cell: Cell | null): Promise<void> {
 	const { content } = panel;
 	let last = 0;
 	for (const { model } of content.widgets)
 		for (const [, number] of model.sharedModel.getSource().matchAll(ABOUT))
 			last = Math.max(last, Number(number));
-	const source = aboutSource(panel, last + 1);
-	if (!source) return;
-	const id = insertCells(panel, content.activeCellIndex + 1, [{ kind: "code", source }]);
+	const source = aboutSource(cell, last + 1);
+	if (!cell || !source) return;
+	const id = insertCells(panel, content.widgets.indexOf(cell) + 1, [{ kind: "code", source }]);
 	if (id !== null) await edit(panel, 1);
 }

@@ -1,6 +1,8 @@
 // The subset we use of JupyterLab, as small interfaces: its packages would add minutes to the installation. At run time
 // its modules come from the scope that it shares with prebuilt extensions.
 
+import type { Json } from "../src/events.ts";
+
 export interface Signal<T> {
 	connect(listener: (sender: unknown, args: T) => void): unknown;
 	disconnect(listener: (sender: unknown, args: T) => void): unknown;
@@ -137,9 +139,9 @@ export interface App {
 			id: string,
 			command: {
 				label: string;
-				isEnabled?: () => boolean;
+				isEnabled?: (args?: Json) => boolean;
 				isVisible?: () => boolean;
-				execute(): unknown;
+				execute(args?: Json): unknown;
 			},
 		): unknown;
 		addKeyBinding(binding: { command: string; keys: string[]; selector: string }): unknown;
@@ -147,7 +149,11 @@ export interface App {
 		isEnabled(id: string): boolean;
 		execute(id: string): Promise<unknown>;
 	};
-	readonly contextMenu?: { addItem(item: { command: string; selector: string; rank: number }): unknown };
+	readonly contextMenu?: {
+		addItem(item: { command: string; selector: string; rank: number; args: Json }): unknown;
+	};
+	/** The first element from the one where the context menu opened up to the page, that passes the test. */
+	contextMenuHitTest?(test: (node: HTMLElement) => boolean): HTMLElement | undefined;
 }
 
 export interface Palette {

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import COMMAND, LOAD, SOURCES, Lab, run_notebook, wait_for_kernel
+from tests.support.lab import COMMAND, LOAD, SOURCES, Lab, keep_screenshot, run_notebook, wait_for_kernel
 from tests.support.wire import Say, reply
 
 MODEL = """%config AgentMagics.model = "openai:gpt-6.1-sol"
@@ -63,6 +63,19 @@ def test_the_model_gets_the_source_the_output_and_the_figure_of_the_cell(plotted
     assert "Figures: 1, 1 of them attached." in prompt
     assert "data:image/png;base64," in prompt
     assert "run_python" in json.dumps(vendor.requests[-1].body["tools"])
+
+
+def test_the_menu_is_about_the_cell_where_it_opened_and_the_palette_about_the_active_one(plotted: Page):
+    select(plotted, 2)
+    plotted.locator(".jp-Cell").nth(1).locator(".cm-content").click(button="right")
+    keep_screenshot(plotted, "ask-menu")
+    plotted.get_by_role("menuitem", name="Agent: Ask About This Cell").click()
+    expect(plotted.locator(".jp-Cell.jp-mod-active .cm-content")).to_be_focused()
+    assert plotted.evaluate(SOURCES)[2] == "%%agent about_1 -t kernel\n\nThis is about {{cell:cell-1}}."
+    plotted.keyboard.press("Escape")
+    select(plotted, 3)
+    ask(plotted, "Why?")
+    assert plotted.evaluate(SOURCES)[4] == "%%agent about_2 -t kernel\nWhy?\nThis is about {{cell:cell-2}}."
 
 
 @pytest.mark.wide

@@ -1,13 +1,14 @@
-"""Cells of the notebook in a prompt: those that it names by `{{cell:ID}}`, and the figures for `%agent explain`."""
+"""Cells in a prompt: those that it names by `{{cell:ID}}` or `{{cell:3}}`, and the figures for `%agent explain`."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ConfigError
+from agent_nb.files.notebook_cells import CellContent
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.front_end import cell_id
-from agent_nb.notebook.notebook_tools.cells import describe_cells, describe_figures
+from agent_nb.notebook.notebook_tools.cells import describe_cells, describe_figures, label_of
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError
 from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
 from agent_nb.notebook.session import Session
@@ -34,37 +35,60 @@ async def read_references(
         raise ConfigError(
             f"`{first}` sends the cell and its output, and --data schema sends no values. Leave it out."
         )
+    ran = {name: cell for name in ids if (cell := _ran_as(session, name))}
+    cells, time = list[CellContent](), ""
     try:
         cells, time, _ = await open_or_saved_cells(session, cell_id(session.shell), ids)
     except NotOpenError as error:
-        raise ConfigError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
+        if len(ran) < len(ids):
+            raise ConfigError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
     named = {cell.id: cell for cell in cells if cell.id in ids}
+    for name, cell in ran.items():
+        if name not in named:
+            now, _ = await _cell_now(session, cell.count, cell.source)
+            named[name] = now or cell
     if absent := [name for name in ids if name not in named]:
         where = f"The notebook as saved at {time}" if time else "This notebook"
+        unless = f" This kernel has run no cell [{absent[0]}] yet." if absent[0].isdecimal() else ""
         raise ConfigError(
             f"{where} has no cell with the id `{absent[0]}`: it was deleted, is in another notebook,"
-            " or has the id of another cell."
+            f" or has the id of another cell.{unless}"
             f" For the braces themselves, write \\{{{{cell:{absent[0]}}}}}."
         )
-    titles = {name: f"cell {cell.number}" for name, cell in named.items()}
-    description = await off_loop(describe_cells, [*named.values()], secrets)
-    return CellReferences(titles, _with_time(description, time, "cells"))
+    titles = {name: label_of(cell) for name, cell in named.items()}
+    by_label = {label_of(cell): cell for cell in named.values()}
+    cells = sorted(by_label.values(), key=lambda cell: (cell.number, cell.count or 0))
+    description = await off_loop(describe_cells, cells, secrets)
+    return CellReferences(titles, _with_time(description, time if cells[-1].number else "", "cells"))
+
+
+def _ran_as(session: Session, name: str) -> CellContent | None:
+    """The cell that this kernel ran as `[name]`, from its history; None if there is none."""
+    sources = session.shell.history_manager.input_hist_raw if name.isdecimal() else ()
+    count = int(name) if sources else 0
+    if not 0 < count < min(session.shell.execution_count, len(sources)):
+        return None
+    return CellContent(number=0, id="", kind="code", source=sources[count], count=count, outputs=())
 
 
 async def figures_of(session: Session, target: PlainCell) -> Description:
     """The figures that an executed cell shows; empty if the notebook cannot be read or the cell has changed since."""
+    cell, time = await _cell_now(session, target.number, target.source)
+    return _with_time(await off_loop(describe_figures, cell), time, "figures") if cell else Description("")
+
+
+async def _cell_now(session: Session, count: int | None, source: str) -> tuple[CellContent | None, str]:
+    """The notebook's cell that ran with this count and still has this source, if it can be read; when it was saved."""
     own = cell_id(session.shell)
     try:
         cells, time, _ = await open_or_saved_cells(session, own)
-        numbers = [cell.number for cell in cells if cell.count == target.number]
+        numbers = [cell.number for cell in cells if cell.count == count]
         if numbers and not time:
             cells, time, _ = await open_or_saved_cells(session, own, numbers)
     except NotOpenError:
-        return Description("")
-    for cell in cells:
-        if cell.count == target.number and cell.source.strip() == target.source.strip():
-            return _with_time(await off_loop(describe_figures, cell), time, "figures")
-    return Description("")
+        return None, ""
+    same = (cell for cell in cells if cell.count == count and cell.source.strip() == source.strip())
+    return next(same, None), time
 
 
 def _with_time(description: Description, time: str, noun: str) -> Description:

@@ -105,15 +105,20 @@ def describe_cells(cells: Sequence[CellContent], secrets: Collection[str]) -> De
     return joined("\n\n".join(part.text for part in parts), parts)
 
 
+def label_of(cell: CellContent) -> str:
+    """`cell 4`, or `cell [3]` for one that is known only from the history."""
+    return f"cell {cell.number}" if cell.number else f"cell [{cell.count}]"
+
+
 def _name(cell: CellContent) -> str:
-    return f"cell {cell.number} of the notebook"
+    return f"{label_of(cell)} of the notebook"
 
 
 def _describe_cell(cell: CellContent, secrets: Collection[str], most_figures: int) -> Description:
     edited = "edited since it ran" if cell.is_edited else ""
     facts = ", ".join(filter(None, (f"id {cell.id}" if cell.id else "no id", cell.kind, _runs(cell), edited)))
     source = fenced(masked_beginning(cell.source, TEXT_LIMIT, secrets), _LANGUAGES.get(cell.kind, ""))
-    lines = [f"Cell {cell.number} ({facts}){' (cut)' if cell.is_cut else ''}:", source]
+    lines = [f"{label_of(cell).capitalize()} ({facts}){' (cut)' if cell.is_cut else ''}:", source]
     is_shortened = cell.is_cut or len(cell.source) > TEXT_LIMIT
     length, omitted = len(source), cell.omitted
     for index, (title, text, _) in enumerate(map(_read_output, cell.outputs)):

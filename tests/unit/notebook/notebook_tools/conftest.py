@@ -48,7 +48,10 @@ class OpenPage(Desk):
         self.hub.model.send = self._receive
         self.session = SimpleNamespace(
             shell=SimpleNamespace(
-                kernel=SimpleNamespace(get_parent=lambda: {"metadata": {"cellId": OWN}}), user_ns={}
+                kernel=SimpleNamespace(get_parent=lambda: {"metadata": {"cellId": OWN}}),
+                user_ns={},
+                execution_count=0,
+                history_manager=SimpleNamespace(input_hist_raw=[]),
             ),
             namespace={},
             home=Path("nowhere"),

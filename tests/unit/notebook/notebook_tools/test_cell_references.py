@@ -97,6 +97,37 @@ async def test_a_cell_that_is_not_there_is_an_error(page, name):
         await read(page, f"{{{{cell:{name}}}}}")
 
 
+def test_a_number_is_the_cell_that_this_kernel_ran_with_it(saved):
+    saved.run("def plot(values): ...\nprices = [3, 5]")
+    saved.run("plot(prices)")
+    cell = "%%agent about_1 -m demo: --dry-run\nWhy {{cell:2}}, and {{cell:1}}, unlike {{cell:plot}}?"
+    prompt = saved.run(cell).stdout.partition("\nuser:\n")[2]
+    assert "Why cell 3, and cell [1], unlike cell 3?" in prompt
+    assert "Cell [1] (no id, code, In[1]):\n    ```python\n    def plot(values): ..." in prompt
+    assert prompt.count("Cell 3 (id plot, code, In[2]):") == 1
+    assert "(image cell 3, " in prompt
+    refused = saved.run("%%agent about_1 -m demo:\n{{cell:99}}").stderr
+    assert "no cell with the id `99`" in refused
+    assert "This kernel has run no cell [99] yet." in refused
+    assert "--data schema sends no values" in saved.run("%%agent a -m demo: --data schema\n{{cell:1}}").stderr
+
+
+def test_without_a_page_and_a_file_a_number_is_the_source_of_the_history(shell, monkeypatch):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    shell.run("api_key = 'a-secret-of-mine-4'\nvalue = 41 + 1")
+    prompt = shell.run("%%agent about_1 -m demo: --dry-run\nWhy {{cell:1}}?").stdout.partition("\nuser:\n")[2]
+    assert "value = 41 + 1" in prompt
+    assert "a-secret-of-mine-4" not in prompt
+
+
+async def test_an_id_wins_over_a_number(page):
+    page.session.shell.execution_count = 99_999
+    page.session.shell.history_manager.input_hist_raw = ["x = 1"] * 99_999
+    page.cells += [code("12345678", "by_id()"), code("99990", "also_by_id()")]
+    for name, source in (("12345678", "by_id()"), ("99990", "also_by_id()"), ("9999", "x = 1")):
+        assert source in (await read(page, f"{{{{cell:{name}}}}}")).description.text
+
+
 def test_without_a_page_the_saved_notebook_is_sent_and_the_user_is_told(saved):
     dry = saved.run(f"%%agent about_1 -t kernel --dry-run\n{ASK}")
     prompt = dry.stdout.partition("\nuser:\n")[2]
