@@ -99,7 +99,8 @@ export function startText(run: RunEntry, asking: PlacedAsk): CellSource | null {
 
 /** The cell in which the model goes on with what it was writing, under a new name: the run is kept. */
 export function resumeText(run: RunEntry, variant: number): CellSource | null {
-	return cellSource("resume", firstLine(run, { ask: newAsk(), moment: null, variant }));
+	const ask = { ...newAsk(), base: referenceTo(run, variant) };
+	return cellSource("resume", firstLine(run, { ask, moment: null, variant }));
 }
 
 function firstLine(run: RunEntry, asking: PlacedAsk) {

@@ -106,7 +106,7 @@ function createStop(context: Context) {
 		element,
 		press,
 		update() {
-			element.hidden = !context.run.busy || !context.run.greeted;
+			element.hidden = !context.run.busy; // also before the kernel has answered: code may block it
 		},
 	};
 }

@@ -112,10 +112,13 @@ function listed(names: readonly string[]): string {
 	return names.slice(0, MOST).join(", ") + (omitted > 0 ? ` and ${plural(omitted, "file")} more` : "");
 }
 
-/** The cell that continues the run; null if it would continue another variant, or if the kernel has no such run. */
-function continuingCell({ run, choices }: Context, state: VariantState): CellSource | null {
-	const { meta, ready, lost = "", variants } = run.state ?? {};
-	const bound = variants?.size === 1 || ready?.variant === choices.variant;
-	const can = endedEarly(state) && !lost && !choices.replay && run.digest !== null && bound;
-	return can && meta?.magic ? resumeText(run, choices.variant) : null;
+/** The cell that continues a variant; null if it has ended as it should, or if the kernel has no such run. */
+export function continuingCell(
+	{ run, choices }: Context,
+	state: VariantState,
+	variant = choices.variant,
+): CellSource | null {
+	const { meta, lost = "" } = run.state ?? {};
+	const can = endedEarly(state) && !lost && !choices.replay && run.digest !== null;
+	return can && meta?.magic ? resumeText(run, variant) : null;
 }

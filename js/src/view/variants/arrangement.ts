@@ -23,6 +23,7 @@ import { createSingle } from "./single-variant.ts";
 import {
 	createApplyPicked,
 	createBoundMark,
+	createContinue,
 	createPick,
 	createStanding,
 	createStopOrOpen,
@@ -110,6 +111,7 @@ export function createSummary(context: Context, number: number) {
 		boundMark: createBoundMark(),
 		standing: createStanding(),
 		apply: createApplyPicked(context),
+		more: createContinue(context),
 		pick: createPick(context),
 		swap: createStopOrOpen(context, variantContext),
 		answer: createAnswer(context, number),
@@ -175,7 +177,8 @@ const COLUMN_WIDTH = 640;
 /** A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together. */
 function createColumn(context: Context, { sight, pages }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { variantContext, name, model, boundMark, standing, facts, swap, answer, apply, pick } = summary;
+	const { variantContext, name, model, boundMark, standing, facts, swap, answer, apply, more, pick } =
+		summary;
 	const preview = createQuietPreview(variantContext, COLUMN_WIDTH, (share) => {
 		// A page that forges this can only scroll.
 		for (const [other, page] of pages) if (other !== number) page.scrollToShare(share);
@@ -183,7 +186,16 @@ function createColumn(context: Context, { sight, pages }: Shared, number: number
 	pages.set(number, preview);
 	const lines = [h("div", null, name, model, boundMark.element), h("div", null, standing.element, facts)];
 	const who = h("div", { class: "who" }, ...lines);
-	const head = h("header", null, who, swap.element, answer.element, apply.element, pick.element);
+	const head = h(
+		"header",
+		null,
+		who,
+		swap.element,
+		answer.element,
+		apply.element,
+		more.element,
+		pick.element,
+	);
 	const why = h("p", { class: "why", hidden: true });
 	const element = h("div", { class: "anb-col", role: "group" }, head, why, preview.element);
 	model.className = "mut model";
@@ -212,7 +224,8 @@ const LONGEST_TEXT = 400;
 /** A cell of the grid: a variant, small and live, with its phase, its cost, and buttons to stop, pick and open it. */
 function createCell(context: Context, { sight }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { variantContext, name, boundMark, standing, model, facts, answer, apply, pick, swap } = summary;
+	const { variantContext, name, boundMark, standing, model, facts, answer, apply, more, pick, swap } =
+		summary;
 	const preview = createQuietPreview(variantContext, CELL_WIDTH);
 	const open = h("button", { class: "open", onclick: () => openVariant(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
@@ -224,7 +237,7 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 		h("div", { class: "line" }, name, boundMark.element, standing.element),
 		h("div", { class: "line facts" }, model, facts),
 		h("div", null, text.element, numbers),
-		h("div", { class: "line acts" }, answer.element, apply.element, pick.element, swap.element),
+		h("div", { class: "line acts" }, answer.element, apply.element, more.element, pick.element, swap.element),
 	);
 	const element = h("div", { class: "anb-variant", role: "group" }, shot, body);
 	model.className = "anb-badge model";

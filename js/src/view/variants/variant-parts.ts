@@ -1,14 +1,17 @@
 // Parts of a variant in every arrangement: its phase, whether the names are set to it, and its buttons.
 
 import { openInTab } from "../../actions.ts";
+import type { CellSource } from "../../cell-source.ts";
 import { h, hasFocus, icon, moveFocus, setAttribute, setChildren, setLabel, setText } from "../../dom.ts";
 import { dollars, seconds } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
 import { canShow, presentFiles } from "../../shown.ts";
 import type { Variant } from "../../variants.ts";
 import { type Context, followInFooter, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
+import { insert } from "../shared/cell-button.ts";
 import { phaseNow, statusOf } from "../shared/status.ts";
 import { canApply } from "../transcript/apply-card.ts";
+import { continuingCell } from "../transcript/end-card.ts";
 
 export interface VariantPart {
 	readonly element: HTMLElement;
@@ -95,12 +98,38 @@ export function createPick(context: Context): VariantPart {
 			variant = next;
 			const picked = run.ready?.picked === true && run.ready.variant === next.number;
 			const action = picked ? "Picked" : pending === next.number ? "Picking" : "Pick";
-			element.hidden = run.lost !== "" || !context.run.greeted;
+			element.hidden = run.lost !== "" || !context.run.greeted || isEmpty(context, next);
 			element.toggleAttribute("disabled", next.state.busy);
 			element.classList.toggle("picked", picked);
 			check.toggleAttribute("hidden", !picked);
 			setText(label, action);
 			setLabel(element, `${action} ${next.label}`, pickTitle(next, run, context.run.busy));
+		},
+	};
+}
+
+/** Whether the user stopped it before there was anything to pick. */
+function isEmpty(context: Context, { number, state }: Variant): boolean {
+	const isStopped = state.reason === "stopped" || state.reason === "interrupted";
+	const hasFile = presentFiles(state).some(({ versions }) => versions.length > 0);
+	return isStopped && !hasFile && !canApply(context, number);
+}
+
+/** Inserts the cell that continues a variant that was stopped or reached a limit, and runs it. */
+export function createContinue(context: Context): VariantPart {
+	const element = h("button", { class: "anb-btn sm", onclick: press }, "Continue");
+	let cell: CellSource | null = null;
+
+	function press(click: MouseEvent): void {
+		if (cell) void insert(context, click, cell, { runs: true });
+	}
+
+	return {
+		element,
+		update({ number, label, state }) {
+			cell = state.reason === "failed" ? null : continuingCell(context, state, number);
+			element.hidden = cell === null;
+			setLabel(element, `Continue ${label}`, cell ?? "");
 		},
 	};
 }
