@@ -17,7 +17,7 @@ from agent_nb.render.frozen import (
     still_page,
     whole_page,
 )
-from agent_nb.render.plain import markdown, notes_html, notes_markdown, plain_text
+from agent_nb.render.plain import markdown, markdown_document, notes_html, plain_text
 from agent_nb.render.safe_markdown import as_text
 from agent_nb.render.summary import model_label
 from agent_nb.render.transcript import Row, rows_of, shortened, shortened_text
@@ -82,7 +82,7 @@ class Form:
 HTML = Form(suffix=".html", unmasked=lambda run: html_page(run, rows_of(run), notes_html(run)))
 MARKDOWN = Form(
     suffix=".md",
-    unmasked=lambda run: markdown(run, rows_of(run), images=True) + notes_markdown(run),
+    unmasked=lambda run: markdown_document(run, rows_of(run)),
 )
 TEXT = Form(suffix=".txt", unmasked=lambda run: plain_text(run, rows_of(run), run.text))
 FORMS = (HTML, MARKDOWN, TEXT)

@@ -1,6 +1,7 @@
 """The attributes of a run that this package reads. `Run`, which is above this package, has more."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from agent_nb._base.wire import Json
@@ -26,6 +27,8 @@ class FinishedRun(Protocol):
     def model(self) -> str: ...
     @property
     def settings(self) -> Json: ...
+    @property
+    def started(self) -> datetime | None: ...
     @property
     def reason(self) -> Reason: ...
     @property

@@ -26,6 +26,7 @@ from agent_nb.render.summary import (
     trouble,
     variant_lines,
     variant_note,
+    written_prompt,
 )
 from agent_nb.render.transcript import (
     ROW_STYLES,
@@ -66,6 +67,22 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
         blocks += [f"- {as_text(masked_line(line))}" for line in variants]
     result = as_text(f"In Python: {result_expression(run)}{variant_note(run)}")
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
+
+
+def markdown_document(run: FinishedRun, rows: Sequence[Row]) -> str:
+    """Render as a Markdown file of its own: also the prompt, the models, the date, and what other variants said."""
+    prompt = mask(written_prompt(run)).strip()
+    models = dict.fromkeys(variant.model for variant in run.variants or (run,))
+    about = [*models, *([f"{run.started:%Y-%m-%d}"] if run.started else [])]
+    blocks = [
+        fenced(prompt),
+        as_text(masked_line(", ".join(about))),
+        markdown(run, rows, images=True).rstrip(),
+    ]
+    for number, variant in enumerate(run.variants, 1):
+        if number != run.variant + 1 and variant.text:
+            blocks += [f"**Variant {number}**", rebuilt(variant.text)]
+    return "\n\n".join(blocks) + "\n" + notes_markdown(run)
 
 
 def _markdown_of(row: Row) -> str:

@@ -465,7 +465,9 @@ async def test_every_form_shows_what_was_given():
     html = bundle(run)["text/html"]
     assert re.findall(r'<img alt="([^"]+)"', html) == ["shot.png (640 x 400)", "image 2 (640 x 400)"]
     assert html.index("<img") < html.index("<details")
-    assert run.to_markdown().splitlines()[2] == "- Images: shot.png (640 x 400), image 2 (640 x 400)"
+    assert (
+        bundle(run)["text/markdown"].splitlines()[2] == "- Images: shot.png (640 x 400), image 2 (640 x 400)"
+    )
     assert "  • Images: shot.png (640 x 400), image 2 (640 x 400)\n" in TEXT.render(run)
 
 
@@ -473,7 +475,7 @@ async def test_every_form_shows_a_pdf_by_name_and_size():
     run = await made(OLD_PAGE, DONE, images=[SHOT, Document(PAPER, "paper.pdf")])
     line = f"Attached: paper.pdf ({len(PAPER)} bytes), shot.png (640 x 400)"
     assert f'<span class="anb-dim">paper.pdf ({len(PAPER)} bytes)</span>' in bundle(run)["text/html"]
-    assert run.to_markdown().splitlines()[2] == f"- {line}"
+    assert bundle(run)["text/markdown"].splitlines()[2] == f"- {line}"
     assert line in TEXT.render(run)
 
 

@@ -342,8 +342,10 @@ async def test_markdown_reads_as_a_document():
         [write()],
         [text("See `<main>` and <main>.\n\n```html\n<b>\n```\n\n|a|\n|-|\n|<i>|"), stop("max_tokens")],
     )
-    shown = MARKDOWN.render(run)
-    assert shown.startswith("**hero**: cut off at the token limit")
+    shown = MARKDOWN.render(replace(run, settings={**run.settings, "started": "2026-11-19T08:00:00+00:00"}))
+    assert shown.startswith(
+        f"```\n{run.prompt}\n```\n\n{run.model}, 2026-11-19\n\n**hero**: cut off at the token"
+    )
     assert "- ✓ `create index.html`: 29 bytes, 1 line" in shown
     assert "See `<main>` and &lt;main&gt;." in shown
     assert "```html\n<b>\n```" in shown
@@ -373,6 +375,7 @@ async def test_variants_are_options():
     assert labels == [(name, name == "Variant 2") for name in names]
     assert [f"Page {n}" in frame["srcdoc"] for n, frame in enumerate(seen.named("iframe"), 1)] == [True] * 3
     assert "Variant 2 of 3; hero.pick(1) selects another" in seen.text
+    assert MARKDOWN.render(run).endswith("\n\n**Variant 1**\n\nDone.\n\n**Variant 3**\n\nDone.\n")
     assert "Variant 3: done, test, " in seen.text
     assert "This is variant 2 of 3:\n  1: done (test), 15 bytes\n  2: done" in bundle(run)["text/plain"]
     line = ready_line(replace(await race, name="hero"), "files")
