@@ -51,6 +51,7 @@ def first_frame(
 ) -> dict[str, str]:
     """Return a cell's output before the widget mounts. A notebook saved during the run contains it."""
     note = f"`{name}` is running, or was when this was saved. Its result will be here when it has ended."
+    note += f" If its kernel is gone, `%agent load {name}` loads what was saved of it."
     status = f"{note} {progress.hint}".strip()
     facts = [*filter(None, [progress.phase]), model_label(model)]
     inside = progress_html(name, facts, list(shortened(progress.rows, name)), status)

@@ -368,11 +368,12 @@ describe("several kernels", () => {
 		await soon();
 		const card = shadow().querySelector<HTMLElement>(".anb-card")!;
 		expect(card.querySelector("h4")?.textContent).toBe("The kernel was restarted");
-		const shown = card.querySelector<HTMLElement>(".anb-cell:not([hidden])")!;
-		expect(shown.textContent).toBe(`Retry%load_ext agent_nb${source}`);
+		const [load, shown] = card.querySelectorAll<HTMLElement>(".anb-cell:not([hidden])");
+		expect(load?.textContent).toBe("Load what was saved%load_ext agent_nb\n%agent load hero");
+		expect(shown?.textContent).toBe(`Retry%load_ext agent_nb${source}`);
 		const press = new MouseEvent("click");
 		Object.defineProperty(press, "isTrusted", { value: true });
-		shown.querySelector("button")!.dispatchEvent(press);
+		shown!.querySelector("button")!.dispatchEvent(press);
 		await soon();
 		const inserted = lab.insert.mock.calls.map(([, [cell], , runs]) => [cell.source, runs]);
 		expect(inserted).toEqual([

@@ -18,13 +18,14 @@ const MOST = 3;
 
 export function createEnd(context: Context) {
 	const key = createCellButton(context, "Enter another key", { runs: true });
+	const load = createCellButton(context, "Load what was saved", { runs: true });
 	const again = createCellButton(context, "Retry", { runs: true });
 	const others = Array.from({ length: MOST }, () =>
 		createCellButton(context, "Another model", { runs: true }),
 	);
 	const more = createCellButton(context, "Continue", { runs: true });
-	const cells = [key, again, ...others, more];
-	const acts = h("div", { class: "in anb-retries" }, ...cells.map((cell) => cell.element));
+	const cells = [key, load, again, ...others, more];
+	const acts = h("div", { class: "in anb-retries" }, ...cells.map(({ element }) => element));
 	const title = h("h4");
 	const text = h("div", { class: "sub" });
 	const list = h("div", { class: "sub" });
@@ -53,10 +54,11 @@ export function createEnd(context: Context) {
 			const { again: retry = "", others: models = [] } = run.ready ?? {};
 			const before = run.lost ? cellSource("setup", { rename: run.meta.magic }) : null;
 			key.update(retry ? keyCell(run.meta.magic, state) : null);
+			load.update(savedCell(run.meta, state));
 			again.update(shownCell(retry || lostCell(context, state)), before);
 			for (const [at, other] of others.entries()) other.update(shownCell(models[at]), before);
 			more.update(retry ? null : continuingCell(context, state));
-			acts.hidden = cells.every((cell) => cell.element.hidden);
+			acts.hidden = cells.every(({ element }) => element.hidden);
 			return true;
 		},
 	};
@@ -81,6 +83,11 @@ function headingOf(state: VariantState, run: RunState): string {
 	const how = state.reason === "failed" ? "failed" : `was ${phaseText(state.phase)}`;
 	if (state.error || endedEarly(state)) return `The run ${how}`;
 	return failedCheck(run) && CHECK_FAILED;
+}
+
+/** The cell that loads what a lost kernel had saved of the run. */
+function savedCell({ magic, name }: RunState["meta"], state: VariantState): CellSource | null {
+	return state.cut ? cellSource("load", { rename: magic, magic, name }) : null;
 }
 
 /** The source of the run's cell, for a lost kernel; empty if it cannot be inserted and run. */
