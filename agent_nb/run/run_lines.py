@@ -13,6 +13,7 @@ from agent_nb.files.diffs import apply_patch
 
 FORMAT, VERSION = "agent-nb.run", 2
 SUFFIX = ".run.jsonl"
+PACKED = ".gz"
 CONVERSATION, END = "conversation", "end"
 """The lines that are neither the header nor an event."""
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}

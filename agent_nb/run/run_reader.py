@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,8 @@ from agent_nb.run.run_lines import CONVERSATION, DELTAS, END, FORMAT, VERSION, V
 
 _BROKEN = (AgentError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 MAX_BYTES = 1_000_000_000
+MAX_UNPACKED = 200_000_000
+"""Maximum size of a compressed file once it is unpacked: a few bytes could stand for many."""
 KERNEL_ENDED = "The kernel ended before the run did."
 MOST_VERSIONS = MAX_READ_BYTES
 """Maximum characters of all file versions: a patch of a few bytes makes another large version."""
@@ -93,12 +96,27 @@ def load(path: str | os.PathLike[str]) -> Run:
     return read_run(data, str(source))
 
 
+def unpacked(data: bytes, most: int = MAX_UNPACKED, *, start: bool = False) -> bytes:
+    """The content of a file that may be compressed. With `start`, only its first bytes."""
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    unpacking = zlib.decompressobj(31)
+    try:
+        content = unpacking.decompress(data, most)
+    except zlib.error as error:
+        raise ValueError(f"it is not compressed as it should be ({error})") from None
+    if unpacking.unconsumed_tail and not start:
+        raise ValueError(f"it unpacks to more than {most:,} bytes")
+    return content
+
+
 def read_header(file: Path, most: int) -> Json | None:
     """The parsed first line of a file, read from its first bytes; None if the file is not a run."""
     import jiter
 
     try:
-        line = read_file(file, most, start=True).partition(b"\n")[0].decode("utf-8", "ignore")
+        head = unpacked(read_file(file, most, start=True), most, start=True)
+        line = head.partition(b"\n")[0].decode("utf-8", "ignore")
         header = jiter.from_json(line.encode(), partial_mode="trailing-strings")
     except (OSError, ValueError):
         return None
@@ -107,6 +125,10 @@ def read_header(file: Path, most: int) -> Json | None:
 
 def read_run(data: bytes, source: str, *, whole: bool = False) -> Run:
     """The run in a file. Without its last line, as a killed kernel leaves it, it is refused if it must be `whole`."""
+    try:
+        data = unpacked(data)
+    except ValueError as error:
+        raise SavedRunError(f"{source!r} is damaged: {error}.") from None
     try:
         lines = (
             data.removeprefix(codecs.BOM_UTF8).rstrip().split(b"\n")

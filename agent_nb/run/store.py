@@ -6,6 +6,7 @@ folder.
 """
 
 import contextlib
+import gzip
 import math
 import os
 import re
@@ -21,18 +22,23 @@ from agent_nb.core.errors import SavedRunError
 from agent_nb.run import Run
 from agent_nb.run.part_file import PartFile
 from agent_nb.run.record import RunRecord
-from agent_nb.run.run_lines import SUFFIX
-from agent_nb.run.run_reader import read_header
+from agent_nb.run.run_lines import PACKED, SUFFIX
+from agent_nb.run.run_reader import MAX_UNPACKED, read_header, unpacked
 from agent_nb.run.run_writer import file_header, run_file
 
 MAX_RUNS = 200
+MOST_PLAIN = 500_000
+"""Maximum size of a file that is not compressed."""
 MAX_BYTES = 200_000_000
 _LEFTOVER = re.compile(r"\.\d{6}-.*\.\w{8}")
 """Names of temporary files that `write_atomically` creates for runs."""
 _STILL_WRITTEN = 60
 """Maximum age in seconds of a temporary file that another browser tab may still be writing."""
 _RUN_FILE = re.compile(
-    r"(\d{6})-(?:(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-)?(.+)-([^-.]+)(\.part)?" + re.escape(SUFFIX), re.ASCII
+    r"(\d{6})-(?:(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)\d\d-)?(.+)-([^-.]+)(\.part)?"
+    + re.escape(SUFFIX)
+    + rf"({re.escape(PACKED)})?",
+    re.ASCII,
 )
 PART = ".part"
 RUNNING = "running"
@@ -57,10 +63,12 @@ class RunStore:
     def save(self, run: Run) -> Path:
         """Write a run in the place of its part, and delete the oldest ones beyond the limits on count and size."""
         own_folder(self._home)
-        data = run_file(run)
+        data, packed = run_file(run), ""
+        if MOST_PLAIN < len(data) <= MAX_UNPACKED:
+            data, packed = gzip.compress(data, mtime=0), PACKED
         with self._locked() as rows:
             part = next((row["file"] for row in rows if _is_same(row, run) and row["is_part"]), "")
-            name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}{SUFFIX}"
+            name = f"{time.strftime('%Y%m%d-%H%M%S')}-{run.name}-{run.id}{SUFFIX}{packed}"
             target = self.folder / f"{part[:6] or _next_number(rows)}-{name}"
             write_atomically(self.folder / part if part else target, data, within=self._home)
             if part:
@@ -92,7 +100,7 @@ class RunStore:
         return self.folder / files[-1] if files else None
 
     def read(self, row: Json) -> bytes:
-        return read_plain(self.folder / row["file"], within=self._home)
+        return unpacked(read_plain(self.folder / row["file"], within=self._home))
 
     def _rows(self) -> list[Json]:
         try:
@@ -111,7 +119,7 @@ class RunStore:
             status = (self.folder / file).stat()
         except FileNotFoundError:  # pruned by another kernel
             return None
-        *date, name, _, part = match.groups()
+        *date, name, _, part, _ = match.groups()
         when = "{1}-{2}-{3} {4}:{5}".format(*date)
         if not date[1]:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime(status.st_mtime))
@@ -159,7 +167,7 @@ class RunStore:
 
 
 def run_id(row: Json) -> str:
-    return str(row["file"]).removesuffix(SUFFIX).removesuffix(PART).rpartition("-")[2]
+    return str(row["file"]).removesuffix(PACKED).removesuffix(SUFFIX).removesuffix(PART).rpartition("-")[2]
 
 
 def _is_same(row: Json, run: RunRecord) -> bool:

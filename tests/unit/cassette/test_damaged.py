@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import gzip
 import json
 import os
 import tempfile
@@ -116,6 +117,8 @@ CASES = {
     "odd file": (to("end", files={"index.html": 3}), "These are not saved files"),
     "a number too far": (to("file_changed", version=7), "version 2 of 'index.html' is expected here, not 7"),
     "odd earlier versions": (to("file_changed", version=1, earlier=[{"keep": 9}]), "damaged at line"),
+    "far too much": (lambda tape: gzip.compress(b" " * 200_000_001), "it unpacks to more than 200,000,000 bytes"),
+    "badly compressed": (lambda tape: b"\x1f\x8b" + b"x" * 99, "it is not compressed as it should be"),
     "odd name": (to("header", name="../x"), "`name` is '../x', which is not a valid name"),
 }  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Saved runs on disk: the list, pruning, damaged files and several kernels."""
 
+import gzip
 import os
 import signal
 import subprocess
@@ -9,11 +10,11 @@ from dataclasses import replace
 import pytest
 from filelock import FileLock
 
-from agent_nb import load
+from agent_nb import Agent, load, replay
 from agent_nb.core.errors import SavedRunError
 from agent_nb.providers.scripted import text
 from agent_nb.run import store as store_module
-from agent_nb.run.store import RunStore
+from agent_nb.run.store import RunStore, run_id
 from tests.support.scripts import run_script, write
 
 SAVE = """
@@ -114,6 +115,21 @@ async def test_the_same_run_saved_twice_is_one_row(store, run, monkeypatch):
         path = store.save(run)
     assert names(store) == ["run"]
     assert load(path) == run
+
+
+async def test_a_large_run_is_compressed_and_read_everywhere(store):
+    run = await run_script([write(content="<p>bread</p>\n" * 60_000)], [text("Done.")])
+    path = store.save(run)
+    assert path.name.endswith(".run.jsonl.gz")
+    assert path.stat().st_size < 100_000
+    assert load(path) == run
+    (row,) = store.rows()
+    assert (row["name"], row["model"], run_id(row)) == ("run", "scripted:test", run.id)
+    assert store.read(row) == gzip.decompress(path.read_bytes())
+    again = await Agent(replay(path)).run(run.prompt)
+    assert again.files == run.files
+    assert store.save(run) == path or not path.exists()
+    assert len(store.rows()) == 1
 
 
 async def test_a_deleted_file_is_not_listed(store, run):
