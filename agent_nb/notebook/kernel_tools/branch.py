@@ -38,17 +38,16 @@ from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Content, Files
 from agent_nb.notebook.kernel_tools.applied import BranchedKernel
 from agent_nb.notebook.kernel_tools.branch_process import (
-    DESCRIPTORS,
     LENGTH,
     BranchMessage,
     BranchRequest,
     FileChange,
     ToolFailure,
     fork,
-    link_of,
     packed,
 )
 from agent_nb.notebook.kernel_tools.capture import DRAWN, MAX_IMAGE
+from agent_nb.notebook.kernel_tools.inherited import DESCRIPTORS, link_of, shared_devices
 from agent_nb.notebook.session import settings
 from agent_nb.notebook.values.secret_values import remember
 from agent_nb.render.outputs import check_outputs
@@ -95,7 +94,7 @@ class Branches:
         caution = _caution()
         if caution and implied:
             raise ConfigError(f"{why}{caution} Write `--branch` to make them anyway, or {remedy}.")
-        for line in filter(None, (caution, _hanging_note())):
+        for line in filter(None, (caution, _hanging_note(), _device_note())):
             log.warning(line)
 
     async def open(self) -> "KernelBranch":
@@ -237,7 +236,7 @@ class KernelBranch:
             if isinstance(error, _BROKEN):
                 raise BranchError("The kernel could not be copied: the copy ended at once.") from None
             raise
-        self._remarks += filter(None, [_hanging_note()])
+        self._remarks += filter(None, [_hanging_note(), _device_note()])
         return process
 
     async def call(self, name: str, args: Json, context: ToolContext) -> ToolOutput:
@@ -365,6 +364,11 @@ def _hanging_note() -> str:
     if not names:
         return ""
     return f"{names} was loaded before the branch was made, and most of its functions wait forever there: use pandas."
+
+
+def _device_note() -> str:
+    devices = ", ".join(shared_devices())
+    return f"A branch shares the memory of {devices} with the session." if devices else ""
 
 
 def _has_fork() -> bool:

@@ -15,7 +15,6 @@ import os
 import random
 import signal
 import socket
-import stat
 import struct
 import sys
 import threading
@@ -33,17 +32,14 @@ from agent_nb.core.events import Change, MimeBundle
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.kernel_tools.capture import forget_captures
 from agent_nb.notebook.kernel_tools.execute import remove_helpers
+from agent_nb.notebook.kernel_tools.inherited import check_memory, cut_connections, separate_memory
 from agent_nb.notebook.session import HUBS
 from agent_nb.notebook.values.secret_values import found_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 
-with contextlib.suppress(ImportError):  # Windows
-    import fcntl
-
 LENGTH = struct.Struct("!I")
 """The length of a message, which precedes it."""
 NO_MESSAGES = "[A branch cannot send messages to the notebook: widgets do not work in it.]\n"
-DESCRIPTORS = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
 _LOCKS: Any = (type(threading.Lock()), type(threading.RLock()))
 _DIE_WITH_PARENT = 1
 """PR_SET_PDEATHSIG"""
@@ -226,6 +222,7 @@ def packed(message: BranchRequest | BranchMessage) -> bytes:
 
 def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, mark: str) -> int:
     """Copy this process and return the process id of the copy, which answers requests on the connection."""
+    check_memory(shell.user_ns)
     parent, state = os.getpid(), random.getstate()
     with warnings.catch_warnings(action="ignore"):  # Python warns about threads, JAX about deadlocks
         pid = os.fork()
@@ -235,7 +232,8 @@ def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, mark: str
         random.setstate(state)  # Python seeds it again in a fork
         os.environ[MARK] = mark
         _leave(parent)
-        _cut_connections(connection.fileno())
+        separate_memory()
+        cut_connections(connection.fileno())
         remove_helpers(shell.user_ns)
         server = BranchServer(shell, tools, connection)
         _cut_front_end(shell, server)
@@ -268,39 +266,6 @@ def _leave(parent: int) -> None:
     forget_captures()
 
 
-def _cut_connections(kept: int) -> None:
-    """Redirect all inherited pipes and sockets to the null device. Objects still use their numbers."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for number in map(int, os.listdir(DESCRIPTORS)):
-        with contextlib.suppress(OSError):
-            mode = os.fstat(number).st_mode
-            # An event poll is shared with the kernel: removing a descriptor here would remove it there.
-            is_cut = stat.S_ISSOCK(mode) or stat.S_ISFIFO(mode) or link_of(number).startswith("anon_inode:")
-            if number == 0 or (is_cut and number != kept):
-                os.dup2(nowhere, number, inheritable=number == 0)
-            elif stat.S_ISREG(mode):
-                _separate(number)
-    os.close(nowhere)
-    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
-        _lead(number, stream)
-
-
-def _separate(number: int) -> None:
-    """Open a file again, so that its position is no longer that of the session; macOS has no way to do this."""
-    own = os.open(f"{DESCRIPTORS}/{number}", fcntl.fcntl(number, fcntl.F_GETFL))
-    os.lseek(own, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
-    os.dup2(own, number, inheritable=os.get_inheritable(number))
-    os.close(own)
-
-
-def link_of(number: int | str) -> str:
-    """What a descriptor of this process leads to; empty if unknown."""
-    try:
-        return os.readlink(f"{DESCRIPTORS}/{number}")
-    except OSError:
-        return ""
-
-
 def _lead(descriptor: int, stream: Any) -> None:
     """Send what processes write to the descriptor to the stream, and discard what is written to the stream.
 
@@ -321,7 +286,9 @@ def _lead(descriptor: int, stream: Any) -> None:
 
 
 def _cut_front_end(shell: Any, server: BranchServer) -> None:
-    """Keep displays, widget messages and history from leaving this process."""
+    """Keep displays, widget messages and history from leaving this process, and lead its output into the calls."""
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        _lead(number, stream)
     HUBS.clear()
     shell.history_manager.enabled = False  # its thread and its database belong to the kernel
     vars(shell.display_pub).update(dict.fromkeys(("publish", "clear_output"), lambda *_, **__: None))

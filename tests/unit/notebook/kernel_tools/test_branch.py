@@ -22,7 +22,7 @@ from agent_nb.core.events import RunStarted
 from agent_nb.engine.trials import can_try
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.kernel_tools import branch as branch_module
-from agent_nb.notebook.kernel_tools.branch_process import DESCRIPTORS, link_of
+from agent_nb.notebook.kernel_tools.inherited import DESCRIPTORS, link_of
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import ToolContext
 from tests.support.processes import ended
@@ -311,6 +311,27 @@ async def test_a_branch_inherits_no_pipe_and_no_socket(desk):
     assert "[3, 4]" in await third.run(f"kinds = 'socket', 'pipe'; {code}")
     for branch in (other, third.branch):
         branch.end()
+
+
+async def test_a_branch_types_nothing_into_a_program_of_the_session(shell):
+    shell.run("import pexpect; program = pexpect.spawn('cat', echo=False)")
+    desk = Desk(await kernel_tools()[0].branches.open())
+    await desk.run("program.sendline('typed')")
+    desk.branch.end()
+    shell.run(
+        "program.sendline('own'); program.expect_exact('own'); before = program.before; program.close()"
+    )
+    assert shell.names["before"] == b""
+
+
+async def test_a_branch_keeps_folders_and_devices_without_a_state(shell):
+    shell.run("import os; zeros, null = open('/dev/zero', 'rb', 0), open('/dev/null', 'rb')")
+    shell.run("urandom, folder = open('/dev/urandom', 'rb'), os.open('/', os.O_RDONLY)")
+    desk = Desk(await kernel_tools()[0].branches.open())
+    code = "print(zeros.read(3), null.read(), len(urandom.read(4)), os.listdir(folder) == os.listdir('/'))"
+    assert (await desk.run(code)).startswith(r"b'\x00\x00\x00' b'' 4 True")
+    desk.branch.end()
+    shell.run("zeros.close(); null.close(); urandom.close(); os.close(folder)")
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(25, marks=pytest.mark.wide)])
