@@ -45,7 +45,7 @@ async def test_what_killed_kernels_saved_is_whole(tmp_path):
     with start_kernel(tmp_path) as kernel:
         assert kernel.run("%agent runs").status == "ok"
         assert kernel.run("%agent load run0").status == "ok"
-        assert kernel.value("run0.reason") == "'end_turn'"
+        assert kernel.value("run0.reason") in ("'end_turn'", "'interrupted'")
         after = kernel.run("%%agent last -m demo: --pace 0 --plain\nA form")
         assert "could not be saved" not in after.stdout
     assert not [path.name for path in store.folder.glob(".*") if path.name != ".lock"]
@@ -53,12 +53,12 @@ async def test_what_killed_kernels_saved_is_whole(tmp_path):
 
 
 async def check(home, store: RunStore, facts: dict[str, int]) -> None:
-    """Every file with the name of a whole one is whole, and every run is listed."""
+    """Every file with the name of a whole one is whole, every other loads as interrupted, and every run is listed."""
     listed = {row["file"] for row in store.rows()}
     for path in store.folder.glob("*.jsonl"):
         run = load(path)
-        assert run.reason == "end_turn"
-        assert run.files["index.html"].endswith("</html>\n")
+        assert run.reason == ("interrupted" if ".part." in path.name else "end_turn")
+        assert run.reason == "interrupted" or run.files["index.html"].endswith("</html>\n")
         facts["saved_runs_loaded"] += 1
         assert path.name in listed
     for tape in (home / "cassettes").glob("*.jsonl"):

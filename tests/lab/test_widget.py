@@ -105,6 +105,8 @@ def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
     phase(page, "writing index.html")
     pid = int((lab.root / "pid").read_text())
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    while not list((lab.root / ".agent_nb" / "runs").glob("*hero-*.part.run.jsonl")):
+        page.wait_for_timeout(50)
     os.kill(pid, signal.SIGKILL)
     phase(page, "the kernel was restarted")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
@@ -112,6 +114,9 @@ def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
     save(page)
     assert "or was when this was saved" in saved_outputs(lab, "killed")
     assert "Error displaying widget" not in page.content()
+    page.get_by_role("button", name="Ok", exact=True).click()  # JupyterLab's own message
+    page.get_by_role("button", name="Load what was saved").click()
+    expect(page.get_by_text("Loaded `hero`")).to_be_visible()
 
 
 @pytest.mark.wide
