@@ -91,9 +91,9 @@ class Rules:
     data: Literal["schema"] | None = None
     """`schema` if no values of the notebook may be sent."""
     models: Sequence[str] = ()
-    """The only models that cells may use by default, as `vendor:model`; empty for all."""
+    """The only models that cells may use, as `vendor:model`; empty for all."""
     default_model: str | None = None
-    """The model of cells without a model option."""
+    """The model of cells for which the user sets none. The user is asked about it once; never an outside agent."""
     without_tools: Collection[str] = ()
     """The names of built-in tools that are not offered."""
     system: str | None = None

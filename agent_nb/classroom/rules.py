@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent_nb._base.atomic import read_file
+from agent_nb._base.constants import ACP, vendor_of
 from agent_nb._base.text import did_you_mean, listed, printable, sha256, shortened
 from agent_nb._base.user_file import home_folder
 from agent_nb.core.errors import ConfigError
@@ -68,9 +69,13 @@ class LabRules:
                 raise self.refusal("models", f"This lab allows {listed(self.models)}, not {full_name(name)}.")
 
     def default_model(self) -> str | None:
-        """Return the first model that needs no key or has one; the fallback is the first, whose error names the key."""
-        usable = (name for name in self.models if not missing(VENDORS[name.partition(":")[0]]))
-        return next(usable, next(iter(self.models), None))
+        """Return the first model that needs no key or has one; the fallback is the first, whose error names the key.
+
+        None starts an outside agent, because only the user names one.
+        """
+        names = [name for name in self.models if vendor_of(name) != ACP]
+        usable = (name for name in names if not missing(VENDORS[vendor_of(name)]))
+        return next(usable, next(iter(names), None))
 
     def check_variants(self, total: int) -> None:
         if self.variants is not None and total > self.variants:

@@ -55,7 +55,8 @@ def export(arguments: argparse.Namespace) -> None:
 
 
 def models(arguments: argparse.Namespace) -> None:
-    from agent_nb.notebook.magic.listings import MODEL_COLUMNS, first_usable_model, model_rows
+    from agent_nb.notebook.magic.listings import MODEL_COLUMNS, model_rows
+    from agent_nb.notebook.magic.model_choice import first_usable_model
     from agent_nb.providers import full_name
 
     named = os.environ.get(MODEL_VARIABLE)

@@ -131,7 +131,7 @@ class Session:
         """Called after each cell."""
         self.failures = Failures()
         self.declined: set[str] = set()
-        """Texts of `AGENTS.md` that the user did not allow, by key."""
+        """What the user did not allow, such as the text of an `AGENTS.md`, by key."""
         self.demo_noted = False
         """Whether the note on the demo model (no key set) has been shown."""
         self.last_files: Files | None = None

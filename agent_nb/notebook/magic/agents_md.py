@@ -1,6 +1,5 @@
 """`AGENTS.md` of the notebook's folder: someone else's text, which joins the instructions once the user allows it."""
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,11 +8,10 @@ from pathlib import Path
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import DEMO
 from agent_nb._base.secrets import mask_values
-from agent_nb._base.text import printable, sha256
+from agent_nb._base.text import printable
 from agent_nb._base.user_file import UserFile
 from agent_nb.engine.start import Prepared
-from agent_nb.notebook.asking import confirm
-from agent_nb.notebook.front_end import is_attended
+from agent_nb.notebook.asking import DECLINED, refusal
 from agent_nb.notebook.session import Session
 from agent_nb.prompts import prompt_text
 
@@ -35,8 +33,11 @@ def with_agents_md(session: Session, runs: Sequence[Prepared]) -> tuple[tuple[Pr
         return tuple(runs), f"`{name}` was left out: {getattr(error, 'strerror', None) or error}."
     if not text:
         return tuple(runs), ""
-    if why := _refusal(session, path, text):
-        return tuple(runs), f"`{name}` was left out: {why}."
+    place = printable(str(path), keep="")
+    question = f"Send {place} with the instructions of your runs from now on? It says:\n\n{text}\n\nSend it?"
+    if why := refusal(session, CONSENTS, (str(path.resolve()), text), question):
+        remedy = " `--agents-md off` leaves it out without a question." if why == DECLINED else ""
+        return tuple(runs), f"`{name}` was left out: {why}.{remedy}"
     text = f"{prompt_text('agents_md')}\n\n{mask_values(text)}"
     return tuple(_with_text(run, name, text) if _takes(run) else run for run in runs), ""
 
@@ -63,24 +64,6 @@ def _takes(run: Prepared) -> bool:
     """Whether the run takes the text: not a replay, the demo, an outside agent or a lean request."""
     is_demo = run.provider.name.partition(":")[0] == DEMO
     return not (run.driver or is_demo or run.recorded_settings.get("lean"))
-
-
-def _refusal(session: Session, path: Path, text: str) -> str:
-    """Why the text may not be used; empty if the user has allowed it, now or earlier."""
-    key = sha256(json.dumps([str(path.resolve()), text]))
-    if key in CONSENTS.entries():
-        return ""
-    if key in session.declined:
-        return "you did not allow it"
-    if not is_attended(session.shell):
-        return "nobody was there to allow it"
-    if not confirm(
-        f"Send {path} with the instructions of your runs from now on? It says:\n\n{text}\n\nSend it?"
-    ):
-        session.declined.add(key)
-        return "you did not allow it. `--agents-md off` leaves it out without a question"
-    CONSENTS.store(key, {"path": str(path)})
-    return ""
 
 
 def _with_text(run: Prepared, name: str, text: str) -> Prepared:

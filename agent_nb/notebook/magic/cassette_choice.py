@@ -11,8 +11,6 @@ from agent_nb.cassette.player import locate
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.options import CassetteMode, Options
 from agent_nb.notebook.cell_request import all_demo, default_mode, read_mode
-from agent_nb.notebook.magic.cell_rules import CellRules
-from agent_nb.notebook.session import Session
 from agent_nb.run import Run
 from agent_nb.run.run_lines import SUFFIX
 
@@ -26,7 +24,7 @@ class CassetteChoice:
     path: str
     """The path of the cell's cassette, relative to the session's folder."""
     models: tuple[str, ...] = ()
-    """The models to call unless a cassette is played; empty for the default one."""
+    """The models that the cassette must be of; empty for any."""
     plays_all: bool = False
     """Whether to play all variants of the cassette, whichever models they have: `-m replay:PATH`."""
 
@@ -46,10 +44,9 @@ class CassetteChoice:
                     yield (Path(self.path).parent / file.name).as_posix()
 
 
-def choose_cassette(session: Session, options: Options, base: Run | None, rules: CellRules) -> CassetteChoice:
+def choose_cassette(options: Options, base: Run | None, models: Sequence[str]) -> CassetteChoice:
     """Read the options and the environment; raises `ConfigError` if they conflict."""
-    default, environment = session.defaults.named_model, default_mode()
-    models = options.models or rules.allowed([default] if default else [])
+    environment = default_mode()
     option_mode, option_path = read_mode(vars(options), "--{}")
     mode = option_mode or environment or "auto"
     if not option_mode and mode == "record" and not options.is_named:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from agent_nb._base.constants import is_replay
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Event
 from agent_nb.core.options import Options
@@ -53,9 +54,12 @@ class CellRules:
                 )
         return options
 
-    def allowed(self, models: Sequence[str]) -> tuple[str, ...]:
-        allowlists = [rules.models for _, rules in self.by_plugin if rules.models]
-        return tuple(name for name in models if all(full_name(name) in allowlist for allowlist in allowlists))
+    def not_allowed(self, models: Sequence[str]) -> Iterator[tuple[str, Rules]]:
+        """The models that may not be called, each with the rules that forbid it. A replay calls none."""
+        for _, rules in self.by_plugin:
+            for name in models:
+                if rules.models and not is_replay(name) and full_name(name) not in rules.models:
+                    yield name, rules
 
     @property
     def has_system(self) -> bool:
@@ -63,8 +67,9 @@ class CellRules:
         return any(rules.system for _, rules in self.by_plugin)
 
     @property
-    def default_model(self) -> str | None:
-        return next((rules.default_model for _, rules in self.by_plugin if rules.default_model), None)
+    def default_models(self) -> list[tuple[str, str]]:
+        """The models for cells that name none, each with the file that sets it."""
+        return [(rules.default_model, rules.source) for _, rules in self.by_plugin if rules.default_model]
 
     def approve(self, rules: ApprovalRules) -> ApprovalRules:
         for _, plugin_rules in self.by_plugin:

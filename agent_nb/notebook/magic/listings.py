@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent_nb._base.constants import ACP, DEMO, DEMO_MODEL, MODEL_VARIABLE
+from agent_nb._base.constants import ACP, DEMO
 from agent_nb._base.table import Table
 from agent_nb.acp.known import find
 from agent_nb.acp.known import states as agent_states
@@ -13,10 +13,11 @@ from agent_nb.engine.cost import SESSION, ModelCosts
 from agent_nb.images.maker import EDITS, INPUTS, Studio
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.mcp import allow_agents
+from agent_nb.notebook.magic.model_choice import ModelChoice
 from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.session import Session
 from agent_nb.plugins import TOOLS, Rules, plugins, switch_off
-from agent_nb.providers import default_model_name, full_name
+from agent_nb.providers import full_name
 from agent_nb.providers.requirements import missing
 from agent_nb.providers.settings import find_key
 from agent_nb.providers.studio import studio_for_name
@@ -34,8 +35,9 @@ def list_models(session: Session, arguments: str) -> Table:
     if arguments:
         return _models_of(session, rules, arguments)
     try:
-        default, reason = _default_model(session, rules)
-        note = f"Cells that name no model use {default}, {reason}."
+        choice = ModelChoice.of(session, (), rules)
+        default = full_name(choice.names[0])
+        note = choice.refusal or f"Cells that name no model use {default}, {choice.reason}."
     except AgentError as error:  # an unknown model in a setting; the table shows the valid ones
         default, note = "", str(error)
     limiting = _limiting(rules)
@@ -53,7 +55,7 @@ def _models_of(session: Session, rules: CellRules, name: str) -> Table:
             f"`{session.command('models')}` takes at most an outside agent, such as `{ACP}:claude`."
         )
     agent = find(agent_name)
-    if not rules.allowed([name]):
+    if any(rules.not_allowed([name])):
         raise ConfigError(f"`{name}` is not allowed in this notebook.")
     agent.check_installed()
     allow_agents(session, [name])
@@ -92,23 +94,6 @@ def _limiting(rules: CellRules) -> Rules | None:
     return next((plugin_rules for _, plugin_rules in rules.by_plugin if plugin_rules.models), None)
 
 
-def _default_model(session: Session, rules: CellRules) -> tuple[str, str]:
-    model = session.defaults.named_model
-    if model and rules.allowed([model]):
-        setting = "`%config AgentMagics.model`" if session.defaults.model else MODEL_VARIABLE
-        return full_name(model), f"which {setting} sets"
-    if (limiting := _limiting(rules)) and limiting.default_model:
-        return limiting.default_model, f"the first usable one of `models` in {limiting.source}"
-    return first_usable_model()
-
-
-def first_usable_model() -> tuple[str, str]:
-    """The model of a cell for which nothing sets one, and the reason."""
-    if default := default_model_name():
-        return default, "the first with a key"
-    return DEMO_MODEL, "because no key is set"
-
-
 def _key_state(vendor: Vendor) -> str:
     if to_do := missing(vendor):
         return to_do
@@ -118,7 +103,7 @@ def _key_state(vendor: Vendor) -> str:
 
 
 def list_tools(session: Session, arguments: str) -> Table:
-    studio = studio_for_name(_default_model(session, CellRules.of(session, "run"))[0])
+    studio = studio_for_name(ModelChoice.of(session, (), CellRules.of(session, "run")).names[0])
     user_tools = {name: value for name, value in session.namespace.items() if isinstance(value, Tool)}
     tools = [(tool, _when_offered(tool, studio)) for tool in Toolbox.default()]
     groups = {**tool_groups(session), **TOOLS}

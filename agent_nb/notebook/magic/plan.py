@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from agent_nb._base.constants import DEMO_MODEL, is_demo
+from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import own_values, safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import sha256, whole_text
@@ -40,6 +40,7 @@ from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.fix import fix_prompt
 from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
+from agent_nb.notebook.magic.model_choice import ModelChoice
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.notebook_tools.cell_references import figures_of, read_references
@@ -64,7 +65,6 @@ from agent_nb.notebook.values.value_paths import NAME, lookup
 from agent_nb.pages.chromium import installed_viewer
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.plugins import TOOLS
-from agent_nb.providers import default_model_name
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.store import RunStore
@@ -85,6 +85,7 @@ class CellInput:
 
     session: Session
     options: Options
+    models: ModelChoice
     cassette: CassetteChoice
     settings: RunSettings
     rules: CellRules
@@ -118,9 +119,7 @@ class CellInput:
     def from_models(self, server_tools: Sequence[Tool]) -> CellPlan:
         """The plan that calls the models and records the run with `--record`. Plugins limit tools and cost."""
         options, session, cassette = self.options, self.session, self.cassette
-        default = self.rules.default_model
-        names, note = choose_models(session, cassette.models or ((default,) if default else ()))
-        check_network(names, cassette.path)
+        names = self.models.names
         if options.pace is not None and not any(map(is_demo, names)):
             raise ConfigError(
                 f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out."
@@ -134,7 +133,10 @@ class CellInput:
             agent = agent.recording(cassette.path, folder=session.home, quiet=True)
         prepared = self._prepare(agent, models=models, variants=options.variants)
         data_names = known_names(user_names(session.shell)) if settings.data else ()
-        return self._plan([item.pointing_at(self.prompt.elements, data_names) for item in prepared], note)
+        return self._plan(
+            [item.pointing_at(self.prompt.elements, data_names) for item in prepared],
+            self.models.note(session),
+        )
 
     def _tools(self, server_tools: Sequence[Tool]) -> Toolbox:
         groups = tool_groups(self.session, schema_only=bool(self.settings.data))
@@ -235,13 +237,15 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     count_variants(len(options.models), options.variants)
     if options.failure:
         cell, options = await off_loop(fix_prompt, session, options, schema_only=bool(settings.data))
-    cassette = choose_cassette(session, options, base, rules)
+    models = await off_loop(ModelChoice.of, session, options.models, rules)
+    cassette = choose_cassette(options, base, models.recorded)
     bindings = await _bind(session, options, base)
     if watched and (cells_in(cell) or isinstance(options.failure, PlainCell)):
         _connect_page(session)
     cell_input = CellInput(
         session=session,
         options=options,
+        models=models,
         cassette=cassette,
         settings=settings,
         rules=rules,
@@ -257,7 +261,9 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     servers = [name for name in options.tools if is_server(name)]
     if replayed := await off_loop(cell_input.replay, absent_tools(servers)):
         return replayed
-    allow_agents(session, cassette.models)
+    check_network(models.names, cassette.path)
+    models.check(session)
+    allow_agents(session, models.names)
     plan = await off_loop(cell_input.from_models, await start_tools(session, servers))
     if (options.agents_md or session.defaults.agents_md) == "off" or rules.has_system:
         return plan
@@ -393,19 +399,6 @@ def _notes(prompt: Description, files: Sequence[str]) -> Iterator[str]:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(names))
-
-
-def choose_models(session: Session, models: Sequence[str]) -> tuple[Sequence[str], str]:
-    """These models, falling back to the first vendor with a key, then to the demo with a note (once per session)."""
-    if models:
-        return models, ""
-    if default := default_model_name():
-        return (default,), ""
-    if session.demo_noted:
-        return (DEMO_MODEL,), ""
-    session.demo_noted = True
-    remedy = f"`{session.command('models')}` shows how to use another."
-    return (DEMO_MODEL,), f"No API key found, so the offline demo model answers. {remedy}"
 
 
 def _base(session: Session, options: Options) -> Run | None:

@@ -84,7 +84,6 @@ def test_a_lab_file_is_read_again_when_it_changes(shell, lab, tmp_path):
 
 def test_the_first_usable_model_is_the_default(shell, lab, monkeypatch, server):
     lab(f'models = ["openai:gpt-6.1-sol", "{HAIKU}", "demo:"]')
-    shell.magics.model = "anthropic:claude-opus-5-5"
     assert shell.run("%%agent hero\nSay hello").ok
     assert shell.run(ASK.replace("anthropic:", "Anthropic:")).ok
     assert shell.names["hero"].model == HAIKU
@@ -100,7 +99,6 @@ def test_the_first_usable_model_is_the_default(shell, lab, monkeypatch, server):
 
 
 def test_models_lists_those_of_the_lab(shell, lab, monkeypatch):
-    shell.magics.model = "openai:gpt-6.1-sol"
     lab(f'models = ["{HAIKU}", "anthropic:claude-opus-5-5", "demo:"]')
     table = shell.run("%agent models").displays[0]["text/plain"]
     assert "use demo:, the first usable one of `models` in lab.toml." in table
@@ -111,6 +109,7 @@ def test_models_lists_those_of_the_lab(shell, lab, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "a key")
     assert f"use {HAIKU}, the first" in shell.run("%agent models").displays[0]["text/plain"]
     lab("")
+    shell.magics.model = "openai:gpt-6.1-sol"
     assert "use openai:gpt-6.1-sol, which `%config" in shell.run("%agent models").displays[0]["text/plain"]
 
 

@@ -9,6 +9,7 @@ from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.core.errors import AgentError
 from agent_nb.notebook.magic.cassette_choice import choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.magic.model_choice import ModelChoice
 from agent_nb.notebook.magic.plan import make_plan
 from tests.support.shells import quick_run
 
@@ -31,7 +32,9 @@ def recorded(shell, tmp_path, tape):
 
 
 def choose(shell, line: str, base=None):
-    return choose_cassette(shell.session, shell.options(line), base, CellRules())
+    options = shell.options(line)
+    models = ModelChoice.of(shell.session, options.models, CellRules())
+    return choose_cassette(options, base, models.recorded)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from agent_nb import Agent, tool
 from agent_nb.core.errors import ConfigError
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.notebook.cell_request import providers
-from agent_nb.notebook.magic.plan import choose_models, make_plan
+from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.magic.model_choice import ModelChoice
+from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.providers.scripted import ScriptedProvider, stall
 from tests.support.shells import quick_run
 
@@ -26,17 +28,19 @@ async def run_input(shell, line: str):
 
 
 def test_the_first_vendor_with_a_key_is_asked(shell, monkeypatch):
-    assert choose_models(shell.session, ["ollama:qwen3"]) == (["ollama:qwen3"], "")
-    names, note = choose_models(shell.session, ())
-    assert list(names) == ["demo:"]
-    assert "No API key found" in note
-    assert choose_models(shell.session, ()) == (names, "")
+    def choose(*named):
+        return ModelChoice.of(shell.session, named, CellRules())
+
+    assert choose("ollama:qwen3").names == ("ollama:qwen3",)
+    assert choose("ollama:qwen3").note(shell.session) == ""
+    assert choose().names == ("demo:",)
+    assert "No API key found" in choose().note(shell.session)
+    assert choose().note(shell.session) == ""
     monkeypatch.setenv("GEMINI_API_KEY", "test")
-    assert choose_models(shell.session, ())[0][0].startswith("gemini:")
+    assert choose().names[0].startswith("gemini:")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    names, note = choose_models(shell.session, ())
-    assert names[0].startswith("openai:")
-    assert note == ""
+    assert choose().names[0].startswith("openai:")
+    assert choose().note(shell.session) == ""
 
 
 def test_options_that_a_model_object_cannot_take_are_refused():
