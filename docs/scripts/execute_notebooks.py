@@ -27,8 +27,8 @@ METADATA = {
 }
 KEPT = ("tags",)
 """Of a cell's metadata; the rest is timings and the state of somebody's front end."""
-_TEMPORARY = re.compile(re.escape(tempfile.gettempdir()) + r"/tmp\w+")
-"""A temporary folder of this machine."""
+_BY_CHANCE = re.compile(re.escape(tempfile.gettempdir()) + r"/tmp\w+|(?<= at )0x[0-9a-fA-F]+")
+"""A temporary folder of this machine, and the memory address in the text form of an object."""
 
 
 def execute(path: Path) -> NotebookNode:
@@ -48,17 +48,17 @@ def tidy(book: NotebookNode) -> NotebookNode:
         cell.id = f"cell-{number:02}"
         cell.metadata = nbformat.from_dict({key: cell.metadata[key] for key in KEPT if key in cell.metadata})
         if cell.cell_type == "code":
-            cell.outputs = [_without_folders(output) for output in _joined(cell.outputs)]
+            cell.outputs = [_without_chance(output) for output in _joined(cell.outputs)]
     return book
 
 
-def _without_folders(output: NotebookNode) -> NotebookNode:
-    """The output without the names of temporary folders."""
+def _without_chance(output: NotebookNode) -> NotebookNode:
+    """The output without temporary folders and memory addresses."""
     if output.output_type == "stream":
-        output.text = _TEMPORARY.sub("…", output.text)
+        output.text = _BY_CHANCE.sub("…", output.text)
     for kind, value in output.get("data", {}).items():
         if isinstance(value, str):
-            output.data[kind] = _TEMPORARY.sub("…", value)
+            output.data[kind] = _BY_CHANCE.sub("…", value)
     return output
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from agent_nb import Agent, replay
 from docs.scripts.execute_notebooks import FOLDER, METADATA, tidy
@@ -39,6 +39,19 @@ def test_each_is_saved_in_its_tidy_form(lesson):
     assert lesson.metadata == METADATA  # so no widget state, and the kernel `python3`
     assert tidy(nbformat.from_dict(lesson)) == lesson
     nbformat.validate(lesson)
+
+
+def test_running_a_lesson_again_changes_nothing():
+    saved = []
+    for address in ("0x7eff54d68950", "0x7eff54d6A1F0"):
+        shown = {"text/html": f"<td>&lt;Groups object at {address}&gt;</td>"}
+        outputs = [
+            new_output("stream", text=f"<Groups object at {address}>\n"),
+            new_output("display_data", data=shown),
+        ]
+        saved.append(tidy(new_notebook(cells=[new_code_cell("groups", outputs=outputs)])))
+    assert saved[0] == saved[1]
+    assert saved[0].cells[0].outputs[1].data["text/html"] == "<td>&lt;Groups object at …&gt;</td>"
 
 
 def test_each_was_run_from_top_to_bottom(lesson):
