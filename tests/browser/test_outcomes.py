@@ -64,6 +64,19 @@ def test_an_error_is_text_with_a_row_for_each_retry_and_cells_to_try_again(stage
         assert stage.page.evaluate("navigator.clipboard.readText()") == cell
 
 
+def test_the_card_of_a_retry_is_three_short_lines_at_any_width(stage: Stage):
+    why = "Anthropic asks us to wait"
+    play(stage, [*began(), event("turn_retrying", attempt=1, most=0, wait=17.0, why=why)])
+    card = stage.widget.get_by_role("alert")
+    card.wait_for()
+    for width in (1000, 420):
+        stage.page.set_viewport_size({"width": width, "height": 900})
+        lines = card.locator("h4, p")
+        assert lines.all_inner_texts() == ["Retry", why, "Files are kept; this turn starts over."]
+        whole = "node => node.offsetHeight <= 20 && node.scrollWidth <= node.clientWidth"
+        assert all(line.evaluate(whole) for line in lines.all())
+
+
 KEEP = "hero_2 = hero.with_files(hero.unfinished)"
 
 

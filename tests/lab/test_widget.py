@@ -111,6 +111,8 @@ def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
     phase(page, "the kernel was restarted")
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
     expect(page.locator(".anb-foot .ready")).to_contain_text("Run the cell again")
+    retry = page.get_by_role("button", name="Retry").locator("xpath=..").locator("code")
+    assert len({code.bounding_box()["x"] for code in retry.all()}) == 1 < retry.count()
     save(page)
     assert "or was when this was saved" in saved_outputs(lab, "killed")
     assert "Error displaying widget" not in page.content()

@@ -29,7 +29,8 @@ export function createCellButton(context: Context, label: string, placing: Placi
 	const button = h("button", { class: "anb-btn sm", ...words }, canInsert(context.run) ? label : "Copy");
 	const first = h("code");
 	const code = h("code");
-	const element = h("span", { class: "anb-cell", hidden: true }, button, code);
+	const codes = h("span", null, code);
+	const element = h("span", { class: "anb-cell", hidden: true }, button, codes);
 	let shown: { readonly text: CellSource; readonly before: CellSource | null } | null = null;
 
 	listen(button, "click", context.signal, (click) => {

@@ -345,9 +345,9 @@ function hasCreatedPage({ rows }: VariantState): boolean {
 /** The countdown while a run waits to send a failed request again. */
 function createRetry(ticking: Ticking): View<RetryRow> {
 	const ring = createRing();
-	const why = h("h4");
-	const note = "Your files are kept; this turn's unfinished output is discarded.";
-	const text = h("div", null, why, h("p", { class: "sub" }, note));
+	const title = h("h4");
+	const why = h("p", { class: "sub" });
+	const text = h("div", null, title, why, h("p", { class: "sub" }, "Files are kept; this turn starts over."));
 	const header = h("header", null, ring.element, text);
 	const card = h("div", { class: "anb-card ask", role: "alert" }, header);
 	const node = h("span", { class: "anb-node" }, icon("retry"));
@@ -363,7 +363,8 @@ function createRetry(ticking: Ticking): View<RetryRow> {
 		element,
 		update(next) {
 			row = next;
-			why.replaceChildren(...withCode(`${next.title}: ${next.why}`));
+			setText(title, next.title);
+			why.replaceChildren(...withCode(next.why));
 			ticking.add(tick);
 		},
 	};
