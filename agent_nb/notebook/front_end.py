@@ -64,6 +64,7 @@ class _PageQuestion:
     def __init__(self) -> None:
         self._answered = threading.Event()
         self._deadline = 0.0
+        self._comm: Any = None
 
     def ask(self) -> None:
         if self._answered.is_set() or not os.environ.get("JPY_SESSION_NAME"):
@@ -71,7 +72,10 @@ class _PageQuestion:
         from comm import create_comm
 
         self._deadline = self._deadline or time.monotonic() + ANSWER_PATIENCE
-        create_comm(target_name="agent_nb.page").on_close(lambda message: self._answered.set())
+        if self._comm is not None:  # no page was there to close it
+            self._comm.close()
+        self._comm = create_comm(target_name="agent_nb.page")
+        self._comm.on_close(lambda message: self._answered.set())
 
     async def answers(self) -> bool:
         seconds = self._deadline - time.monotonic()

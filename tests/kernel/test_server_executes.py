@@ -86,3 +86,18 @@ def test_a_page_that_does_not_show_the_run_is_nobody_to_ask(page, server):
     page.finish(asks(page, server, 0.1))
     assert page.kernel.value("hero.tool_uses[0].result.code") == "'DENIED'"
     assert "trust the notebook to be asked" in page.kernel.value("hero.tool_uses[0].summary")
+
+
+def test_however_many_questions_leave_one_comm_until_a_page_answers(tmp_path, vendor):
+    environment = {**vendor, "JPY_SESSION_NAME": "demo.ipynb"}
+    with start_kernel(tmp_path, **environment) as kernel:
+        for _ in range(5):
+            cell = kernel.run("%%agent hero -m demo: --dry-run\nA page")
+        opened = [message["comm_id"] for message in cell.comms if "target_name" in message]
+        comms = "list(__import__('comm').get_comm_manager().comms)"
+        assert kernel.value(comms) == repr(opened)
+        page = Page(kernel)
+        [page.comm] = opened
+        page.close()
+        assert kernel.value(comms) == "[]"
+        assert kernel.run("%%agent hero -m demo: --dry-run\nA page").comms == []
