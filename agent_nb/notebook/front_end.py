@@ -1,5 +1,6 @@
 """Where a notebook is shown, whether the user is watching, how Ctrl-C reaches a run, and how our errors are shown."""
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -123,3 +124,31 @@ def usage_errors() -> Iterator[None]:
         yield
     except AgentError as error:
         raise UsageError(str(error)) from None
+
+
+class CellError(Exception):
+    """Ends a cell with a one-line error, without a traceback."""
+
+    def __init__(self, title: str, message: str) -> None:
+        super().__init__(message)
+        self.title = title
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"{self.title}: {self}"]
+
+
+class RunStopped(CellError):  # noqa: N818 - users read the name
+    """The user has stopped a cell. If its run had begun, its variables are set. An error, so that the next cells do not
+    run."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__("RunStopped", message)
+
+
+@contextlib.contextmanager
+def short_interrupts() -> Iterator[None]:
+    """Turn an interrupt before or after a run, which nothing else handles, into one line without a traceback."""
+    try:
+        yield
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        raise RunStopped("The cell was interrupted.") from None

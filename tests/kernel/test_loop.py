@@ -83,6 +83,29 @@ def test_an_interrupt_ends_a_running_tool(kernel, server):
     assert kernel.value("[use.ok for use in hero.tool_uses]") == "[False]"
 
 
+BEFORE = (
+    "import threading, time\nmagics = get_ipython().magics_manager.registry['AgentMagics']\n"
+    "def blocked():\n    print('blocked', flush=True)\n    time.sleep(1)\n"
+    "class Imported(threading.Event):\n    def wait(self, timeout=None):\n        blocked()\n"
+    "class Slow:\n    def __repr__(self):\n        blocked()\n        return 'slow'\n"
+    "hero, slow, imported = 'as before', Slow(), Imported()"
+)
+
+
+@pytest.mark.parametrize("outer", ["", "%%time\n"], ids=["awaited", "nested"])
+@pytest.mark.parametrize("imported", ["imported", "threading.Event()"], ids=["imports", "variables"])
+def test_an_interrupt_before_the_run_ends_the_cell_with_one_line(kernel, server, outer, imported):
+    kernel.run(f"{BEFORE}\nmagics.imported = {imported}\nmagics.imported.set()")
+    sent = len(server.requests)
+    cell = kernel.start(f"{outer}%%agent hero {MODEL}\nExplain {{{{slow}}}}")
+    kernel.until(cell, lambda cell: "blocked" in cell.stdout)
+    kernel.interrupt()
+    ended = kernel.finish(cell)
+    assert ended.errors == "RunStopped: The cell was interrupted."
+    assert kernel.value("hero") == "'as before'"
+    assert len(server.requests) == sent
+
+
 @pytest.mark.parametrize("outer", ["", "%%time\n"], ids=["awaited", "nested"])
 @pytest.mark.parametrize("ending", ["await asyncio.sleep(1)", "time.sleep(1)"], ids=["awaits", "blocks"])
 def test_interrupts_while_a_run_ends_leave_it_set_and_saved(kernel, server, outer, ending):

@@ -26,7 +26,7 @@ from agent_nb._base.late import PAGE_LOADERS, SECRET_SOURCES, late
 from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
 from agent_nb.core.options import OPTIONS, OPTIONS_HEAD
 from agent_nb.engine.batch.tally import watch_with
-from agent_nb.notebook.front_end import is_attended, page_question, usage_errors
+from agent_nb.notebook.front_end import is_attended, page_question, short_interrupts, usage_errors
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.session import MagicSettings, Session, default_model, secret_source
 
@@ -103,7 +103,8 @@ class CellRewriter:
 async def agent_cell(line: str, cell: str | None) -> None:
     """Run a rewritten cell, or `%agent fix` or `explain` if there is no prompt."""
     magics = get_ipython().magics_manager.registry["AgentMagics"]
-    await magics.run_cell(line, cell)
+    with short_interrupts():
+        await magics.run_cell(line, cell)
 
 
 @magics_class
@@ -143,7 +144,8 @@ class AgentMagics(Magics, MagicSettings):
             run_command(self.session, line)
             return
         try:
-            run_blocking(self.run_cell(line, cell))
+            with short_interrupts():
+                run_blocking(self.run_cell(line, cell))
         except CannotBlockError as error:
             raise UsageError(str(error)) from None
 

@@ -27,7 +27,7 @@ from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
 from agent_nb.images.pillow import opened, saved, top_of
 from agent_nb.notebook.asking import ask_in_text, confirm
-from agent_nb.notebook.front_end import is_attended, is_watched, on_interrupt
+from agent_nb.notebook.front_end import CellError, RunStopped, is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, set_variables
 from agent_nb.notebook.magic.plan import CellPlan, make_plan
@@ -49,24 +49,6 @@ MAX_IMAGE_BYTES = 9_000
 """12 kB in base64."""
 IMAGE_FORMS = (560, 256), (560, 64), (560, 16), (400, 64), (400, 16), (280, 16)
 """Width and number of colours of the saved image, the best first; it is at most 1.25 times as high as wide."""
-
-
-class CellError(Exception):
-    """Ends a cell with a one-line error, without a traceback."""
-
-    def __init__(self, title: str, message: str) -> None:
-        super().__init__(message)
-        self.title = title
-
-    def _render_traceback_(self) -> list[str]:
-        return [f"{self.title}: {self}"]
-
-
-class RunStopped(CellError):  # noqa: N818 - users read the name
-    """The user has stopped the run, whose variables are set. An error, so that the next cells do not run."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__("RunStopped", f"`{name}` contains the results so far.")
 
 
 def warm_up(shell: Any) -> None:
@@ -113,7 +95,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     # A replay ends as its recording did, and an interrupted question ends its run without `stop`.
     is_stopped = handle.is_stopped or (run.reason == "interrupted" and not plan.replays)
     if is_stopped and not plan.options.no_raise:
-        raise RunStopped(run.name)
+        raise RunStopped(f"`{run.name}` contains the results so far.")
     if run.reason == "failed" and not plan.options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
     if ended.unsaved:
