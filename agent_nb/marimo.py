@@ -234,7 +234,8 @@ class RunView(marimo.ui.anywidget):
         if marimo.app_meta().mode != "edit":
             raise nobody_to_ask()
         self._live.stream.flush()
-        return await ask_in_text(request, several=isinstance(self._handle, VariantsHandle))
+        several = isinstance(self._handle, VariantsHandle)
+        return await ask_in_text(request, consent=self._handle.consent, several=several)
 
     def _pick(self, number: int) -> None:
         # The page sets `variant` in response: marimo reruns no cells for a change made by the kernel.

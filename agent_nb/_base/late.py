@@ -1,11 +1,12 @@
 """Functions of modules that would be too slow to import at `%load_ext`."""
 
 import importlib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import Any
 
-SECRET_SOURCES: list[Callable[[], Collection[str]]] = []
-"""Functions that return the secret values of the user's variables. `%load_ext agent_nb` adds the notebook's."""
+SECRET_SOURCES: list[Callable[[], Mapping[str, str]]] = []
+"""Functions that return the secret values of the user's variables, and where they are. `%load_ext agent_nb` adds the
+notebook's."""
 PAGE_LOADERS: list[Callable[[], Any]] = []
 """One function that imports and returns the module of bound pages, set by `%load_ext agent_nb`; empty before that."""
 

@@ -1,5 +1,6 @@
 """Masks secrets in text: registered values, and strings that look like API keys."""
 
+import contextlib
 import html
 import itertools
 import json
@@ -82,6 +83,10 @@ _CHARACTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 registered: set[str] = set()
 """The values to mask, and the long lines of multi-line values."""
+_places: dict[str, str] = {}
+"""Where registered values come from; empty as in `place_found`."""
+_calls: list[object] = []
+"""The tool calls under way."""
 _cores: set[str] = set()
 """The longest alphanumeric run of each value, which encoders do not change; "" for a value without one."""
 
@@ -143,10 +148,11 @@ def can_be_secret(value: str, *, or_words: bool = False) -> bool:
     return or_words or len(value) >= _MAX_WORDS_LENGTH or _WORDS.fullmatch(value) is None
 
 
-def register(secret: str) -> None:
+def register(secret: str, place: str = "a key of this session") -> None:
     """Mask this value from now on, even if escaped or wrapped, and each of its long lines separately."""
     for text in forms_of(secret):
         if text not in registered:
+            _places[text] = place_found(place)
             registered.add(text)
             PIECES.update(text[at : at + PIECE] for at in range(len(text) - PIECE + 1))
             _cores.add(max(_CORE.findall(text), key=len, default=""))
@@ -159,8 +165,8 @@ def register_credentials(fields: Iterable[tuple[str, str]]) -> None:
         is_new = value not in registered and not value.startswith("AWS4-")
         if is_new and _CREDENTIAL.search(name) and not _NO_CREDENTIAL.search(name):
             for secret in (value, value.partition(" ")[2]):
-                register(secret)
-                register(unquote(secret))
+                register(secret, f"`{name}`")
+                register(unquote(secret), f"`{name}`")
 
 
 def forms_of(secret: str) -> set[str]:
@@ -340,6 +346,11 @@ def _near(secrets: Collection[str], text: str) -> Collection[str]:
 
 
 def _spans_of(secrets: Collection[str], text: str) -> Iterator[Span]:
+    return (span for span, _ in _found_in(secrets, text))
+
+
+def _found_in(secrets: Collection[str], text: str) -> Iterator[tuple[Span, str]]:
+    """Yield where these secrets are in the text, and which."""
     for reading in readings(text) if secrets else ():
         for secret in _near(secrets, reading.text):
             at = reading.text.find(secret)
@@ -347,13 +358,52 @@ def _spans_of(secrets: Collection[str], text: str) -> Iterator[Span]:
                 end = at + len(secret)
                 around = reading.text[max(0, at - 1) : at] + reading.text[end : end + 1]
                 if can_be_secret(secret) or not re.search(r"\w", around):  # a plain word stands alone
-                    yield reading.origin(at, end)
+                    yield reading.origin(at, end), secret
                 at = reading.text.find(secret, end)
 
 
-def own_values() -> frozenset[str]:
-    """The secret values of the user's variables, as texts may contain them."""
-    return frozenset[str]().union(*(source() for source in dict.fromkeys(SECRET_SOURCES)))
+@contextlib.contextmanager
+def during_call() -> Iterator[None]:
+    """Take secrets that are first found in this block for texts that code of a run has made up."""
+    _calls.append(call := object())
+    try:
+        yield
+    finally:
+        _calls.remove(call)
+
+
+def place_found(place: str) -> str:
+    """The place of a secret that is found now; empty during a tool call, whose code may have put anything there."""
+    return "" if _calls else place
+
+
+def own_values() -> dict[str, str]:
+    """The secret values of the user's variables, as texts may contain them, and where they are."""
+    sources = [source() for source in dict.fromkeys(SECRET_SOURCES)]
+    return {text: name for source in sources for text, name in source.items()}
+
+
+def known_secrets() -> dict[str, str]:
+    """The secrets that no code of a run has made up, and where they are. The search in variables may take seconds."""
+    found = {text: _places.get(text, "a key of this session") for text in list(registered)} | own_values()
+    return {text: place for text, place in found.items() if place}
+
+
+def as_accepted(value: Any, known: Mapping[str, str]) -> tuple[Any, tuple[str, ...]]:
+    """Return the texts of a JSON value as a user is shown them who accepts it, and what `•••` stands for in them.
+
+    They are exactly what will run or be written, except secrets that were known before: what merely looks like a key or
+    like a password may be code.
+    """
+    places: dict[str, str] = {}
+
+    def shown(text: str) -> str:
+        found = [*_found_in(known, text := showable_text(text))]
+        places.update(dict.fromkeys((known[secret] for _, secret in found), ""))
+        return mask_spans(text, _merged(text, [span for span, _ in found], ()))
+
+    texts = change_texts(value, shown)
+    return texts, tuple(places)
 
 
 def mask_values(text: str, values: Collection[str] | None = None) -> str:

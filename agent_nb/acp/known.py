@@ -97,7 +97,7 @@ class KnownAgent:
         all_keys = {key for vendor in VENDORS.values() for key in vendor.secret_variables}
         all_keys |= {key for agent in KNOWN_AGENTS for key in agent.keys or ()}
         for key in all_keys.intersection(os.environ) if self.keys is None else self.keys:
-            register(os.environ.get(key, ""))
+            register(os.environ.get(key, ""), f"`{key}`")
         hidden = all_keys.difference(self.keys) if self.keys is not None else ()
         inherited = {name: value for name, value in os.environ.items() if name not in hidden}
         return {**inherited, **self.env, **(self.tools_env if with_tools else {})}

@@ -236,6 +236,8 @@ class ApprovalRequested(BaseEvent):
     is_question: bool = False
     """Whether the model asks the user a question: `args` are the `question` and the `choices`, and the note of the
     decision is the answer."""
+    secrets: tuple[str, ...] = ()
+    """What `•••` stands for in the texts of a question that is open on a page; empty elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from agent_nb._base.secrets import mask
+from agent_nb._base.late import SECRET_SOURCES
+from agent_nb._base.secrets import as_accepted, known_secrets, mask
+from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved, Decider
@@ -164,9 +166,10 @@ class ApprovedCall:
 
 
 Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
+_SHOWN = ("name", "title", "args", "description", "schema")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Consent:
     """What the user has allowed for the rest of the run, in all its variants."""
 
@@ -177,6 +180,25 @@ class Consent:
     """Whether all code of a variant may run; False if revoked, missing to use the rules."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Lock held while the user is asked about hosts, so that no other call asks about the same one."""
+    known: Mapping[str, str] | None = None
+    """The secrets that were known before the first call of the run, and where they are; None before that call."""
+
+    @property
+    def secrets(self) -> Mapping[str, str]:
+        return known_secrets() if self.known is None else self.known
+
+    async def note_secrets(self) -> None:
+        """Note the known secrets, once: a variable that code of the run sets later is none of them."""
+        if self.known is None:
+            known = await off_loop(known_secrets) if SECRET_SOURCES else known_secrets()
+            if self.known is None:  # else code of another variant may have run in the meantime
+                self.known = known
+
+    def as_shown(self, request: ApprovalRequested) -> ApprovalRequested:
+        """The question as the user sees it."""
+        fields = {name: getattr(request, name) for name in _SHOWN}
+        texts, secrets = as_accepted(fields, self.secrets)
+        return replace(request, **texts, secrets=secrets)
 
     def covers(self, request: ApprovalRequested) -> bool:
         """Whether an "always" answer covers this request; never a question or a call written as text."""
@@ -229,6 +251,7 @@ class Approvals:
         self, tool: Tool, call: ToolCall, args: Json, title: str, context: ToolContext
     ) -> ApprovedCall:
         """Return the arguments to run the tool with; raise `ToolError` if the call is denied."""
+        await self.consent.note_secrets()
         if tool.is_question:
             return ApprovedCall(args, answer=await self._ask_question(tool, call, args, title))
         remarks: list[str] = []

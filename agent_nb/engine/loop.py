@@ -123,7 +123,9 @@ class EngineRun(RunHandle):
     async def _begin_tools(self) -> ToolRunner:
         """Make the branch of the run, if it has one, and run the code of the base run in it."""
         if self.prepared.branches is not None:
+            await self.approvals.consent.note_secrets()
             self._branch = await self.prepared.branches.open()
+            self._branch.session.known = self.approvals.consent.secrets
         runner, base = self._runner(), self._run_input.base
         if self._branch is not None and base is not None:
             note = await run_base_code(base, self._branch, runner, self._journal.emit_now)

@@ -46,6 +46,7 @@ class ToolRunner:
 
     async def run(self, calls: Sequence[tuple[str, ToolCall]]) -> tuple[ToolResult, ...]:
         """Run (event id, call) pairs; return their results in the same order."""
+        await self.approvals.consent.note_secrets()
         try:
             return await self._run_calls(calls)
         except BaseExceptionGroup as group:

@@ -17,7 +17,7 @@ CellType = Literal["code", "markdown", "raw"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellChange:
-    """A change to one cell. Secrets in its texts are masked."""
+    """A change to one cell. Secrets in its texts are masked, except on the card that offers it."""
 
     id: str
     """Identifies the change in the kernel of its run."""
@@ -32,6 +32,8 @@ class CellChange:
     kind: CellType = "code"
     before: str = ""
     after: str = ""
+    secrets: tuple[str, ...] = ()
+    """What `•••` stands for in the texts on that card; empty elsewhere."""
 
     @property
     def is_one(self) -> bool:

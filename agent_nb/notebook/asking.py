@@ -6,11 +6,11 @@ import signal
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from agent_nb._base.secrets import MASK, safe_text
-from agent_nb._base.text import change_texts, printable, sha256
+from agent_nb._base.secrets import MASK, as_accepted, known_secrets
+from agent_nb._base.text import change_texts, listed, printable, sha256
 from agent_nb._base.user_file import UserFile
 from agent_nb.core.events import ApprovalRequested
-from agent_nb.engine.approval import Answer, nobody_to_ask
+from agent_nb.engine.approval import Answer, Consent, nobody_to_ask
 from agent_nb.notebook.front_end import is_attended, on_interrupt
 
 if TYPE_CHECKING:
@@ -26,13 +26,15 @@ DECLINED = "you did not allow it"
 _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
-async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> Answer:
-    """Show the call and read the answer; raise if nobody can answer.
+async def ask_in_text(
+    request: ApprovalRequested, *, consent: Consent | None = None, several: bool = False
+) -> Answer:
+    """Show the call and read the answer; raise if nobody can answer. `consent` is that of the run.
 
     `input()` blocks the event loop, and with it everything else on it. It must run in the main thread, because an
     abandoned thread would consume the next line that the user types.
     """
-    print(question_text(request, several=several))
+    print(question_text((consent or Consent()).as_shown(request), several=several))
     try:
         # While a cell runs, ipykernel's handler only notifies the event loop, which is blocked.
         with on_interrupt(signal.default_int_handler):
@@ -46,18 +48,21 @@ async def ask_in_text(request: ApprovalRequested, *, several: bool = False) -> A
 def question_text(request: ApprovalRequested, *, several: bool = False) -> str:
     if request.is_question:
         # A second line would look like another choice.
-        choices = [text.replace("\n", "<U+000A>") for text in map(_visible, _choices(request))]
-        lines = [_visible(request.args["question"]), *(f"{n}. {text}" for n, text in enumerate(choices, 1))]
+        choices = [printable(text, keep="\t") for text in _choices(request)]
+        lines = [printable(request.args["question"]), *(f"{n}. {text}" for n, text in enumerate(choices, 1))]
         return "\n    ".join([question_title(request, several=several), *lines])
     text = "\n    ".join([question_title(request, several=several), *_arguments(request)])
-    note = f"\n({MASK} is a masked value. The call runs with the value itself.)"
-    return text + note if MASK in text else text
+    return text + (f"\n({_secrets_note(request.secrets)} The call runs with it.)" if request.secrets else "")
+
+
+def _secrets_note(places: Sequence[str]) -> str:
+    return f"{MASK} stands for the value of {listed(places)}."
 
 
 def question_title(request: ApprovalRequested, *, several: bool = False) -> str:
     variant = f"Variant {request.variant + 1}: " if several else ""
     title = f"approval needed for {request.title} ({request.name})"
-    return _visible(variant + ("the model asks" if request.is_question else title)).replace("\n", " ")
+    return printable(variant + ("the model asks" if request.is_question else title)).replace("\n", " ")
 
 
 def _choices(request: ApprovalRequested) -> list[str]:
@@ -72,13 +77,8 @@ def picked(request: ApprovalRequested, line: str) -> Answer:
     return Answer(bool(text.strip()), text)
 
 
-def _visible(text: str) -> str:
-    """The text with secrets masked and invisible characters escaped."""
-    return printable(safe_text(text))
-
-
 def _arguments(request: ApprovalRequested) -> Iterator[str]:
-    for key, value in change_texts(request.args, _visible).items():
+    for key, value in change_texts(request.args, printable).items():
         name = key.replace("\n", "<U+000A>")  # a second line would look like another argument
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         first, *others = text.split("\n")
@@ -100,9 +100,10 @@ def read_answer(line: str) -> Answer:
 def confirm(question: str) -> bool:
     """Ask a yes/no question; False if nobody can answer. Parts of it may already be escaped.
 
-    Nothing is masked: the user must see exactly what a yes allows.
+    Only known secrets are masked: the user must see exactly what a yes allows.
     """
-    text = printable(question, keep="\n\t<")
+    shown, secrets = as_accepted(question, known_secrets())
+    text = printable(shown, keep="\n\t<") + (f" ({_secrets_note(secrets)})" if secrets else "")
     try:
         return input(f"{text} [y/N] ").strip().lower() in ("y", "yes")
     except NO_INPUT:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ HUBS: list[Any] = []
 _user_secrets = late("agent_nb.notebook.values.secret_values", "user_secrets")
 
 
-def secret_source(shell: Any) -> Callable[[], Collection[str]]:
+def secret_source(shell: Any) -> Callable[[], Mapping[str, str]]:
     """The source of the secret values of a shell's variables. Sources of the same shell are equal."""
     return MethodType(_user_secrets, shell)
 

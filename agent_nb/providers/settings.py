@@ -25,7 +25,7 @@ _entered_keys: dict[str, str] = {}
 
 def remember_key(variable: str, key: str) -> None:
     """Store a key for the vendor with this variable until the process ends, and mask it from now on."""
-    register(key)
+    register(key, f"`{variable}`")
     _entered_keys[variable] = key
 
 
@@ -100,13 +100,15 @@ class Settings:
         user_info = (self.base_url or "").partition("://")[2].rpartition("@")[0]
         user, colon, password = user_info.partition(":")
         # A password that is an ordinary word is masked only with its `@`, that is, in URLs.
-        secrets = [self.api_key, password if colon else user, f":{password}@" if colon else f"//{user}@"]
+        login = [password if colon else user, f":{password}@" if colon else f"//{user}@"]
         register_credentials((name, str(value)) for name, value in self.headers.items())
         register_credentials(parse_qsl(urlsplit(self.base_url or "").query))
-        secrets += [os.environ.get(name, "") for name in self.vendor.secret_variables]
-        for secret in secrets:
-            register(secret)
-            register(unquote(secret))
+        secrets = [(os.environ.get(name, ""), f"`{name}`") for name in self.vendor.secret_variables]
+        secrets += [(self.api_key, f"the key for {self.vendor.title}")]
+        secrets += [(text, f"the login of {self.vendor.title}") for text in login]
+        for secret, place in secrets:
+            register(secret, place)
+            register(unquote(secret), place)
 
     def __reduce__(self) -> Any:
         """Pickle without the key, unless it was an argument: the loading process looks it up."""

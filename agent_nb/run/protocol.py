@@ -4,7 +4,7 @@
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,8 @@ LONGEST_ARGUMENT = 500
 """Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
 ESTIMATE_INTERVAL = 1.0
 """Minimum seconds between usage estimates."""
+AsAccepted = Callable[[ev.Event, Json], Json]
+"""Replaces what the user is asked to accept in the masked form of an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +142,8 @@ class Ready:
 class Encoder:
     """Encodes the events of one run in order. Stateful: the output depends on earlier events."""
 
-    def __init__(self) -> None:
+    def __init__(self, as_accepted: AsAccepted = lambda event, wire: wire) -> None:
+        self._as_accepted = as_accepted
         self._streamed: dict[tuple[int, str], dict[str, int]] = {}
         """Bytes streamed of each unfinished file, by variant and call, then by path."""
         self._changes: dict[tuple[int, str | None], str] = {}
@@ -174,7 +177,7 @@ class Encoder:
                     wire.append(self._complete_event(event))
         for deltas in joined.values():
             wire += self._delta(deltas)
-        return wire + [_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
+        return wire + [event_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
 
     def _is_new(self, delta: ev.Delta) -> bool:
         """Whether to send the delta. If a call's file is streamed, the page does not need the arguments."""
@@ -221,7 +224,7 @@ class Encoder:
         """Encode a non-delta event, without secrets and already streamed text."""
         match event:
             case ev.ToolReady(args=args):
-                event = replace(event, args={name: _shortened(value) for name, value in args.items()})
+                event = replace(event, args={name: _shortened(name, value) for name, value in args.items()})
             case ev.TurnRetrying(variant=variant):
                 self._streamed = {key: paths for key, paths in self._streamed.items() if key[0] != variant}
             case ev.FileChanged():
@@ -231,8 +234,7 @@ class Encoder:
                 # The page shows the size and the line counts of a change by itself.
                 if self._changes.pop((variant, call_id), None) == summary:
                     event = replace(event, summary="")
-        wire: Json = change_texts(_wire(event), safe_text)
-        return wire
+        return self._as_accepted(event, change_texts(event_wire(event), safe_text))
 
     def _without_streamed_text(self, event: ev.FileChanged) -> ev.FileChanged:
         # A stopped run saves unfinished files in a change without a call.
@@ -244,7 +246,7 @@ class Encoder:
         return replace(event, patch=None) if event.size in sizes else event
 
 
-def _wire(event: ev.Event) -> Json:
+def event_wire(event: ev.Event) -> Json:
     """The event without `seq` and `run_id`, which the batch contains."""
     wire: Json = to_wire(event)
     del wire["run_id"], wire["seq"]
@@ -255,13 +257,13 @@ def _wire(event: ev.Event) -> Json:
 
 def _masked_delta(delta: ev.Delta, shift: int, text: str) -> Json:
     """The delta with already masked text, which starts `shift` characters after its own, and with its path masked."""
-    wire = {**_wire(delta), "text": text}
+    wire = {**event_wire(delta), "text": text}
     if isinstance(delta, ev.FileDelta):
         wire |= {"offset": delta.offset + shift, "path": safe_text(delta.path)}
     return wire
 
 
-def _shortened(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > LONGEST_ARGUMENT:
+def _shortened(name: str, value: Any) -> Any:
+    if isinstance(value, str) and len(value) > LONGEST_ARGUMENT and name != "code":  # which can be inserted
         return shortened(mask(value), LONGEST_ARGUMENT)
     return value

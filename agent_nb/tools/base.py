@@ -201,6 +201,9 @@ class Branch(Protocol):
 class BranchedSession(Protocol):
     """The session that the branch of a run was copied from, in which the code of the run can be applied."""
 
+    known: Mapping[str, str]
+    """The secrets that were known before the run, and where they are."""
+
     @property
     def is_applied(self) -> bool:
         """Whether the code of the run has run in the session, with `apply` of this run or of one that continues it."""

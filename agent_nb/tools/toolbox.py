@@ -15,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 
 from agent_nb._base.late import SECRET_SOURCES
 from agent_nb._base.log import log
-from agent_nb._base.secrets import mask, mask_values
+from agent_nb._base.secrets import during_call, mask, mask_values
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import in_thread, off_loop
 from agent_nb._base.wire import Json
@@ -185,6 +185,10 @@ class Toolbox:
 
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         """Run the tool and return its validated, masked, truncated output. Every failure is a ToolError."""
+        with during_call():
+            return await self._run(tool, args, context)
+
+    async def _run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         try:
             # run_python captures what is printed
             with contextlib.nullcontext() if tool.packaged else masked_output():

@@ -27,9 +27,11 @@ function changesIn(rows: VariantState["rows"]): readonly CellChange[] {
 
 /** A run's file may come from someone else. */
 function isChange(value: unknown): value is CellChange {
-	const { id, action, cell_id, number, kind, before, after } = (value ?? {}) as CellChange;
+	const { id, action, cell_id, number, kind, before, after, secrets = [] } = (value ?? {}) as CellChange;
 	const texts: unknown[] = [id, action, cell_id, kind, before, after];
-	return texts.every((text) => typeof text === "string") && typeof number === "number";
+	return (
+		texts.every((text) => typeof text === "string") && typeof number === "number" && Array.isArray(secrets)
+	);
 }
 
 export function titleOf({ action, kind, number }: CellChange): string {

@@ -164,6 +164,7 @@ export interface ApprovalRequested extends BaseEvent {
 	written: boolean;
 	can_try: boolean;
 	is_question: boolean;
+	secrets: string[];
 }
 
 export interface ApprovalResolved extends BaseEvent {
@@ -301,6 +302,7 @@ export interface CellChange {
 	kind: CellType;
 	before: string;
 	after: string;
+	secrets: string[];
 }
 
 export interface Decided {

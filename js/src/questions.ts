@@ -37,6 +37,11 @@ export function schemaOf({ request }: ToolRow): Json {
 	return request?.schema ?? {};
 }
 
+/** What `•••` stands for in the arguments. */
+export function secretsOf({ request }: ToolRow): readonly string[] {
+	return request?.secrets ?? [];
+}
+
 /** Whether the model asks the user something, instead of for an approval. */
 export function isQuestion({ request }: ToolRow): boolean {
 	return request?.is_question === true;

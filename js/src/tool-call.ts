@@ -114,7 +114,7 @@ function decide(row: ToolRow, event: ApprovalResolved): ToolRow {
 	return {
 		...row,
 		status: "running",
-		args: executed ?? row.args,
+		args: executed ?? proposed ?? row.args, // masked, unlike those of the question
 		answer: { approved, note, by, proposed: changed ? proposed : before },
 	};
 }

@@ -70,8 +70,7 @@ describe("what code did to names", () => {
 		await soon();
 		const line = detail().querySelector(".anb-names")!;
 		expect(line.textContent).toContain("set dfchanged xorders: + rev<U+202E>enue");
-		const [undo, insert] = line.querySelectorAll("button");
-		expect(insert?.textContent).toBe("Insert as a cell");
+		const [undo] = line.querySelectorAll("button");
 		undo!.click();
 		undo!.click();
 		const [asked, ...more] = kernel.commands("undo_python");
@@ -83,6 +82,20 @@ describe("what code did to names", () => {
 			"Put back: df, x.",
 		]);
 	});
+});
+
+test.each([
+	["df = 1", false],
+	["df = 1 # and more", true],
+])("only code that is shown can be inserted: %s", async (code, isHidden) => {
+	await show();
+	const ready: Loose = { type: "tool_ready", call_id: "c1", title: "run Python", args: { code } };
+	kernel.batch(1, script(started, turn, tool(), ready, running, done({ outputs: [NAMES] })), {
+		run_id: "r1",
+	});
+	await soon();
+	const insert = detail().querySelectorAll<HTMLElement>(".anb-names button")[1]!;
+	expect([insert.textContent, insert.hidden]).toEqual(["Insert as a cell", isHidden]);
 });
 
 test("a title that says what the arguments are is not followed by them", async () => {

@@ -66,10 +66,13 @@ test("a hidden line stands out: it is marked, named and not coloured as the comm
 	);
 });
 
-test("the card says that a masked value is used as it is", () => {
+test("the card names the secrets that it does not show, and takes no other dots for one", () => {
 	const args = { code: "key = '•••'" };
-	const [, , remark] = createArguments(args, args, SCHEMA);
-	expect(remark!.textContent).toBe("••• is a masked value. The call runs with the value itself.");
+	const [, , remark] = createArguments(args, args, SCHEMA, ["`key`", "`to\u202eken` in `x`"]);
+	expect(remark!.textContent).toBe(
+		"••• stands for the value of key, to<U+202E>ken in x. The call runs with it.",
+	);
+	expect(createArguments(args, args, SCHEMA)).toHaveLength(2);
 });
 
 test("a diff is a table only if the table shows all of it", () => {

@@ -17,6 +17,7 @@ const CHANGE: CellChange = {
 	kind: "code",
 	before: "a = 1",
 	after: "a = 2 # <img src=x onerror=alert(1)>",
+	secrets: [],
 };
 
 let kernel: Kernel;
@@ -137,7 +138,8 @@ describe("changes of cells", () => {
 	});
 
 	test("are run only if they are shown whole", async () => {
-		await offer([{ ...CHANGE, after: "key = '•••'" }]);
+		await offer([{ ...CHANGE, after: "key = '•••'", secrets: ["`key`"] }]);
+		expect(panel().textContent).toContain("••• stands for the value of key. The cell has it.");
 		await press("Accept and run");
 		now = "key = 'tiger'";
 		await answer({ after: now });

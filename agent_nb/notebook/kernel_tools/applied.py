@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import as_accepted, safe_text
 from agent_nb._base.text import listed, plural
 from agent_nb._base.threads import run_blocking
 from agent_nb.core.errors import ConfigError, ToolError
@@ -108,6 +108,7 @@ class BranchedKernel:
         self._applied_by: BranchedKernel | None = None
         """The session whose Apply has run the code: this one, or that of a run which continues this run."""
         self._name = ""
+        self.known: Mapping[str, str] = {}
         self._base: BranchedKernel | None = None
         self._earlier: tuple[str, ...] = ()
         """The code of the base runs, which the branch ran first."""
@@ -163,7 +164,7 @@ class BranchedKernel:
         if is_captured():
             raise ConfigError("Code of a run cannot apply another one: call `apply` in a cell.")
         if not anyway and (objections := [*self._objections(run, codes)]):
-            parts = safe_text("\n\n".join(code for code in codes if code.startswith(PART)))
+            parts, _ = as_accepted("\n\n".join(code for code in codes if code.startswith(PART)), self.known)
             again = f"`{name}.apply(anyway=True)` runs the code nevertheless."
             raise ConfigError(" ".join((*objections, again)) + f"\n\n{parts}".rstrip())
         return codes

@@ -10,7 +10,7 @@ from uuid import uuid4
 from IPython.core.getipython import get_ipython
 
 from agent_nb._base.bundles import bundle as code_bundle
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import as_accepted, safe_text
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
@@ -254,8 +254,8 @@ class ApplyCommand(PageCommand, command="apply"):
             question = uuid4().hex
             run.offers[self.number] = question, offer
             code = numbered_code(codes)
-            shown: Json = change_texts({"code": code, "problem": problem}, safe_text)
-            return {**shown, "question": question, "applied": session.is_applied}
+            shown, secrets = as_accepted({"code": code, "problem": problem}, session.known)
+            return {**shown, "secrets": secrets, "question": question, "applied": session.is_applied}
         if run.offers.pop(self.number, None) != (self.question, offer):
             raise ConfigError("That is no longer what was shown, so nothing was run. Press Apply again.")
         return self._apply(session.apply_shown(result, codes))

@@ -7,15 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count
 
-from agent_nb._base.constants import is_demo
+from agent_nb._base.constants import CHANGE_TYPE, is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.annotations import Annotation, safe_annotations
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.events import ApprovalRequested, Event, MessageAdded, UsageUpdated
+from agent_nb.core.events import ApprovalRequested, Event, MessageAdded, ToolFinished, UsageUpdated
 from agent_nb.core.run_settings import header_words
 from agent_nb.engine.approval import Answer, Ask, nobody_to_ask
 from agent_nb.engine.handle import Handle
@@ -23,7 +24,7 @@ from agent_nb.files.cell_changes import ChangeDecision
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.live.open_questions import Questions
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.notebook_tools.proposals import offer_fix, with_decisions
+from agent_nb.notebook.notebook_tools.proposals import offer_fix, proposals, with_decisions
 from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.retry_cells import repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
@@ -32,7 +33,16 @@ from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailab
 from agent_nb.pages.preview import TooLargeError, assembled
 from agent_nb.render.summary import ready_line, run_digest, shown_numbers
 from agent_nb.run.cells import changes_names
-from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, Ready, bound_names, decided_rows
+from agent_nb.run.protocol import (
+    JOINED_SECONDS,
+    AsAccepted,
+    Encoder,
+    Meta,
+    Ready,
+    bound_names,
+    decided_rows,
+    event_wire,
+)
 from agent_nb.run.record import all_events
 from agent_nb.run.run import Run
 
@@ -92,6 +102,7 @@ class RunStream:
         self.windows: dict[str, bool] = {}
         """Whether the run is on screen, for each window that has reported it."""
         self._send, self._pace = send, pace
+        self._new_encoder: Callable[[], Encoder] = Encoder
         self._encoder = Encoder()
         self._sent = 0
         self._ready: Ready | None = None
@@ -101,6 +112,10 @@ class RunStream:
         self._next_checkpoint = FIRST_CHECKPOINT
         self._lock = threading.RLock()
         """Guards encoding and sending: while code blocks the loop, another thread sends."""
+
+    def encode_with(self, as_accepted: AsAccepted) -> None:
+        self._new_encoder = partial(Encoder, as_accepted)
+        self._encoder = self._new_encoder()
 
     def on_event(self, event: Event) -> None:
         """Schedule the batch that will carry this event."""
@@ -151,7 +166,7 @@ class RunStream:
         with self._lock:
             if self._sent:
                 self.send_new()  # for pages that have all earlier events
-            self._encoder, self._sent = Encoder(), 0
+            self._encoder, self._sent = self._new_encoder(), 0
             self.send_new()
         if self._ready is not None:
             self._send_ready(self._ready)
@@ -253,6 +268,7 @@ class LiveRun:
         )
         stream = RunStream(handle.id, handle.events, meta, send)
         run = cls(stream, handle=handle)
+        stream.encode_with(run._as_accepted)
         handle.approve_with(run.ask)
         handle.subscribe(stream.on_event)
         if isinstance(handle.viewer, LiveViewer):
@@ -304,10 +320,21 @@ class LiveRun:
             others=others,
             failed_check=safe_text(run.failed_check),
             numbers=tuple(map(shown_numbers, run.variants or (run,))),
-            fix=offer_fix(run, self.failure),
+            fix=offer_fix(run, self.failure, self.questions.consent),
             applies=_applicable(run),
         )
         self.stream.finish(ready)
+
+    def _as_accepted(self, event: Event, wire: Json) -> Json:
+        """The wire form of an event, in which questions and offered changes are exact."""
+        match event:
+            case ApprovalRequested():
+                return event_wire(self.questions.consent.as_shown(event))
+            case ToolFinished():
+                changes = [bundle for bundle in wire.get("outputs", ()) if CHANGE_TYPE in bundle]
+                for bundle in changes:
+                    bundle[CHANGE_TYPE] = proposals.as_shown(bundle[CHANGE_TYPE], self.questions.consent)
+        return wire
 
     def decide(self, decisions: Mapping[str, ChangeDecision]) -> None:
         """Record the user's decisions about changes of cells in the run, and inform all pages."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agent_nb._base.secrets import MASK, safe_text
-from agent_nb._base.text import change_texts
+from agent_nb._base.secrets import MASK, as_accepted
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ApprovalRequested
@@ -98,7 +97,7 @@ class Questions:
         return question
 
     def _edited(self, request: ApprovalRequested, args: Json) -> Json:
-        args = edited(request, args)
+        args = edited(request, args, self.consent.secrets)
         if problems := self._problems_of(request.name, args):
             raise InvalidArgsError(dict(problems))
         return args
@@ -109,11 +108,11 @@ class Questions:
                 other.answer.set_result(answer)
 
 
-def edited(request: ApprovalRequested, args: Json) -> Json:
+def edited(request: ApprovalRequested, args: Json, known: Mapping[str, str]) -> Json:
     """The arguments as the user edited them, with masked secrets restored."""
     if not request.schema:
         raise ConfigError("The arguments of this question cannot be changed.")
-    args = _unmasked(request.args, args)
+    args = _unmasked(request.args, args, known)
     before = {name: _text(request.args.get(name)) for name in args}
     edited_masks = [name for name, value in args.items() if MASK in _text(value) and MASK not in before[name]]
     if edited_masks:
@@ -122,14 +121,14 @@ def edited(request: ApprovalRequested, args: Json) -> Json:
     return without
 
 
-def _unmasked(original: Any, value: Any) -> Any:
-    """The value with the original restored wherever it equals the masked form sent to the page."""
-    if value == change_texts(original, safe_text):
+def _unmasked(original: Any, value: Any, known: Mapping[str, str]) -> Any:
+    """The value with the original restored wherever it equals what was shown on the page."""
+    if value == as_accepted(original, known)[0]:
         return original
     if isinstance(original, dict) and isinstance(value, dict):
-        return {name: _unmasked(original.get(name), item) for name, item in value.items()}
+        return {name: _unmasked(original.get(name), item, known) for name, item in value.items()}
     if isinstance(original, list) and isinstance(value, list) and len(original) == len(value):
-        return [_unmasked(*pair) for pair in zip(original, value, strict=True)]
+        return [_unmasked(*pair, known) for pair in zip(original, value, strict=True)]
     return value
 
 

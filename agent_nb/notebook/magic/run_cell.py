@@ -154,7 +154,7 @@ async def _attend(plan: CellPlan, handle: Handle, view: View, saving: Saving | N
         try:
             _show(plan, handle, view)
             if is_attended(plan.session.shell):
-                view.ask_with(partial(ask_in_text, several=len(plan.prepared) > 1))
+                view.ask_with(partial(ask_in_text, consent=handle.consent, several=len(plan.prepared) > 1))
         except Exception:
             handle.stop()
             raise

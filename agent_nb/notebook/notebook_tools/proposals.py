@@ -1,17 +1,18 @@
 """The changes that runs of this kernel offer, and the user's decisions about them.
 
-An event has only the masked texts of a change; the real ones stay here. On a press of Accept the page sends the command
-`decide` and gets them. It writes a cell only if it is still as it was, and otherwise takes the decision back. The first
-decision of any window counts.
+An event has only the masked texts of a change; the real ones stay here, and the page that offers the change shows them.
+On a press of Accept it sends the command `decide` and gets them. It writes a cell only if it is still as it was, and
+otherwise takes the decision back. The first decision of any window counts.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_nb._base.secrets import MASK, own_values
+from agent_nb._base.secrets import MASK, as_accepted, own_values
 from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
+from agent_nb.engine.approval import Consent
 from agent_nb.files.cell_changes import CellChange, ChangeDecision
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.values.cells import mask_named
@@ -51,6 +52,11 @@ class Proposals:
         for oldest in list(self._by_id)[:-MOST_CHANGES]:
             del self._by_id[oldest]
 
+    def as_shown(self, wire: Json, consent: Consent) -> Json:
+        """The wire form of a change as its card shows it: with the texts that Accept compares and writes."""
+        offered = self._by_id.get(wire.get("id", ""))
+        return to_wire(_as_shown(offered.change, consent)) if offered else wire
+
     def decide(self, ids: Sequence[str], decision: ChangeDecision, window: str) -> list[Json]:
         """Record a decision about all these changes, or about none, and return what the page writes.
 
@@ -72,6 +78,11 @@ class Proposals:
 proposals = Proposals()
 
 
+def _as_shown(change: CellChange, consent: Consent) -> CellChange:
+    texts, secrets = as_accepted({"before": change.before, "after": change.after}, consent.secrets)
+    return replace(change, **texts, secrets=secrets)
+
+
 def with_decisions(run: Run, decided: Mapping[str, ChangeDecision]) -> Run:
     """A copy of the run, and of its variants, with these decisions about its changes."""
     left: dict[str, ChangeDecision]
@@ -80,8 +91,8 @@ def with_decisions(run: Run, decided: Mapping[str, ChangeDecision]) -> Run:
     return replace(run, decided=left, variants=variants)
 
 
-def offer_fix(run: Run, failure: FailedCell | PlainCell | None) -> CellChange | None:
-    """Offer the last Python block of the answer in place of the failed cell, and return the change, masked.
+def offer_fix(run: Run, failure: FailedCell | PlainCell | None, consent: Consent) -> CellChange | None:
+    """Offer the last Python block of the answer in place of the failed cell, and return the change as it is shown.
 
     None if there is no block, if it changes nothing, or if it has a mask in place of a secret.
     """
@@ -92,8 +103,7 @@ def offer_fix(run: Run, failure: FailedCell | PlainCell | None) -> CellChange | 
     tokens = MarkdownIt().parse(run.text)
     blocks = [token.content for token in tokens if token.type == "fence" and token.info.strip() in _PYTHON]
     before, after = failure.source, blocks[-1].strip("\n") if blocks else ""
-    secrets = own_values()
-    if not after or after == before.rstrip() or MASK in mask_named(after, secrets):
+    if not after or after == before.rstrip() or MASK in mask_named(after, own_values()):
         return None
     change = CellChange(
         id=f"{run.id}-{run.variant}",
@@ -104,4 +114,4 @@ def offer_fix(run: Run, failure: FailedCell | PlainCell | None) -> CellChange | 
         after=showable_text(after),
     )
     proposals.offer(change)
-    return replace(change, before=showable_text(mask_named(before, secrets)))
+    return _as_shown(change, consent)

@@ -88,7 +88,7 @@ class PageStore:
         """The name whose value is being encoded, or sent in parts."""
         self._loop: asyncio.AbstractEventLoop | None = None
         """The loop that serves the views, once known."""
-        self._secrets: dict[str, Collection[str]] = {}
+        self._secrets: dict[str, dict[str, str]] = {}
         """The secrets of all values, and their forms."""
         for name, value in self.values.items():
             self._search(name, value)

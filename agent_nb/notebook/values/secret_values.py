@@ -5,12 +5,13 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from agent_nb._base.secrets import can_be_secret, forms_of, is_pair_label, is_secret_name
+from agent_nb._base.secrets import can_be_secret, forms_of, is_pair_label, is_secret_name, place_found
+from agent_nb._base.text import printable_line, shortened
 from agent_nb.notebook.values.kinds import kind_of, known_class, no_columns
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.value_masking import BUILT_IN, DEPTH, PLAIN, Masks, is_secret, stored
@@ -26,8 +27,9 @@ MOST_VALUES = 5_000
 MAX_LENGTH = 20_000
 _NESTED = 4
 
-_remembered: WeakKeyDictionary[Any, dict[str, Collection[str]]] = WeakKeyDictionary()
-"""The values found so far and their forms, by shell: code may delete a variable and then print its value."""
+_remembered: WeakKeyDictionary[Any, dict[str, dict[str, str]]] = WeakKeyDictionary()
+"""The values found so far, with their forms and where each was found, by shell: code may delete a variable and then
+print its value."""
 _blocked: WeakKeyDictionary[Any, set[tuple[str, int]]] = WeakKeyDictionary()
 """Names and ids of the values that took too long. They are not read again."""
 
@@ -42,12 +44,14 @@ class Collector(Masks):
     Its time limit counts processor time: on a busy machine it would otherwise end before it has read a small value.
     """
 
-    def __init__(self, values: dict[str, Collection[str]], seconds: float = SECONDS_EACH / 2) -> None:
+    def __init__(self, values: dict[str, dict[str, str]], seconds: float = SECONDS_EACH / 2) -> None:
         super().__init__()
+        self._variable = ""
         self._values, self._room, self._end = values, MOST_ITEMS, time.thread_time() + seconds
 
     def read(self, name: str, value: Any) -> None:
         """Collect the secrets of a variable: the texts of a module, the attributes of one of the user's classes."""
+        self._variable = name
         if isinstance(value, ModuleType):
             attributes = object.__getattribute__(value, "__dict__")  # a lazy module is not loaded
             self._fields({label: [text] for label, text in attributes.items() if type(text) is str}, 1)
@@ -63,7 +67,12 @@ class Collector(Masks):
             if text in self._values or not can_be_secret(text, or_words=or_words) or len(text) > MAX_LENGTH:
                 continue
             if not is_secret_name(text) and not os.path.exists(text):
-                self._values[text] = forms_of(text) or {text}
+                self._values[text] = dict.fromkeys(forms_of(text) or {text}, self._place(name))
+
+    def _place(self, name: Any) -> str:
+        """Where a value was found: `password`, or `token` in `config`."""
+        names = [shortened(printable_line(str(one)), 40) for one in dict.fromkeys((name, self._variable))]
+        return place_found(" in ".join(f"`{one}`" for one in names))
 
     def _texts(self, value: Any, depth: int) -> Iterator[str]:
         if isinstance(value, str):
@@ -108,8 +117,11 @@ class Collector(Masks):
         return kind_of(value) is not None and known_class(type(value))[1] != "polars.LazyFrame"
 
 
-def user_secrets(shell: Any) -> Collection[str]:
-    """The secret values of the user's variables, now and earlier, in all their forms. Call it off the loop."""
+def user_secrets(shell: Any) -> Mapping[str, str]:
+    """The secret values of the user's variables, now and earlier, in all their forms, and where each was found.
+
+    Call it off the loop.
+    """
     values, blocked = _remembered.setdefault(shell, {}), _blocked.setdefault(shell, set())
     hidden, end = shell.user_ns_hidden, time.monotonic() + SECONDS
     variables = [
@@ -134,7 +146,7 @@ def user_secrets(shell: Any) -> Collection[str]:
             blocked.add((latest[0], id(latest[1])))
     for text in list(values)[:-MOST_VALUES]:
         values.pop(text, None)
-    return set(itertools.chain(*list(values.values())))
+    return {form: place for forms in list(values.values()) for form, place in forms.items()}
 
 
 def remembered() -> set[str]:
@@ -149,7 +161,7 @@ def remember(shell: Any, texts: Iterable[str]) -> None:
     values = _remembered.setdefault(shell, {})
     for text in texts:
         if text not in values and can_be_secret(text, or_words=True) and len(text) <= MAX_LENGTH:
-            values[text] = forms_of(text) or {text}
+            values[text] = dict.fromkeys(forms_of(text) or {text}, "")
 
 
 def found_in(shell: Any) -> list[str]:

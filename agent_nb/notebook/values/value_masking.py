@@ -78,7 +78,7 @@ def mask_environment() -> None:
     """Mask the values of environment variables with secret names, such as `JUPYTERHUB_API_TOKEN`."""
     for name, value in os.environ.items():
         if is_secret_name(name) and not os.path.exists(value):
-            register(value)
+            register(value, f"`{name}`")
 
 
 def stored(value: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-from agent_nb._base.secrets import StreamMasker, mask
+from agent_nb._base.secrets import StreamMasker, mask, safe_text
 from agent_nb._base.text import printable_line
 from agent_nb.core.events import ApprovalRequested, Event
 from agent_nb.core.phase import phase_after
@@ -60,7 +60,7 @@ class LightForm:
     def show_question(self, request: ApprovalRequested) -> None:
         """Show the question. `input()` then blocks the loop, and with it all updates."""
         several = len({event.variant for event in self._handle.events}) > 1
-        title = question_title(request, several=several)
+        title = safe_text(question_title(request, several=several))
         self._update(f"{title[:1].upper()}{title[1:]}: answer below.")
 
     async def _follow(self) -> None:

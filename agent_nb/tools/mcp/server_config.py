@@ -124,21 +124,22 @@ def _expand(text: str) -> str:
         if content is None:
             raise ConfigError(f"The variable {name} is not set, and the MCP server needs it.")
         if name in os.environ:
-            _mask(name, content)
+            _mask(name, content, f"`{name}`")
         return content
 
     return _VARIABLE.sub(value, text)
 
 
-def _mask(name: str, value: str) -> None:
+def _mask(name: str, value: str, place: str = "") -> None:
+    """Mask a value. One that the file itself may contain has no place, because it may be code."""
     if not _ORDINARY.fullmatch(name) and not os.path.exists(value):
-        register(value)
+        register(value, place)
 
 
 def description(config: ServerConfig) -> str:
     """Describe all that consent to a server covers, in printable lines; variables that change what runs come last.
 
-    Nothing is masked: a masked value could contain the code that runs. The user's own values appear as `${NAME}`.
+    Nothing is masked here: a masked value could contain the code that runs. The user's own values appear as `${NAME}`.
     """
     lines = [config.written]
     lines += [f"gets your variables {', '.join(config.variables)}"] if config.variables else []

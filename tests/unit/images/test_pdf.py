@@ -83,7 +83,7 @@ def test_hostile_streams_are_searched_up_to_a_limit(monkeypatch):
 def test_the_text_is_masked_and_ends_at_a_limit(monkeypatch):
     pytest.importorskip("pypdf")
     monkeypatch.setattr(pdf, "TEXT_LIMIT", 10)
-    monkeypatch.setattr(secrets, "SECRET_SOURCES", [lambda: frozenset({"hunter2hunter2"})])
+    monkeypatch.setattr(secrets, "SECRET_SOURCES", [lambda: {"hunter2hunter2": "`password`"}])
     text = document_text(Document(pdf_of("It is hunter2hunter2.", "More", "Most"), "paper.pdf"))
     assert text == "The text of `paper.pdf`:\n```\nIt is •••.\n\n… (2 more pages)\n```"
 

@@ -6,7 +6,7 @@ from agent_nb import Agent, tool
 from agent_nb._base.text import printable
 from agent_nb.core.errors import ToolError
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved
-from agent_nb.engine.approval import Answer
+from agent_nb.engine.approval import Answer, Consent
 from agent_nb.notebook.asking import ask_in_text, confirm, question_text, read_answer
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 
@@ -28,8 +28,11 @@ def test_the_question_shows_the_exact_call():
 def test_nothing_in_a_call_can_hide_a_part_of_it():
     key = "sk-ant-api03-" + "k7Q" * 30
     shown = question_text(question(code=f"rm -rf /\x1b[2K\rls \u202eevil {key}"))
-    assert "rm -rf /<U+001B>[2K<U+000D>ls <U+202E>evil •••\n" in shown
-    assert shown.endswith("(••• is a masked value. The call runs with the value itself.)")
+    assert shown.endswith(f"rm -rf /<U+001B>[2K<U+000D>ls <U+202E>evil {key}")
+    known = Consent(known={key: "`api_key`"}).as_shown(question(code=f"ls {key}"))
+    assert question_text(known).endswith(
+        "ls •••\n(••• stands for the value of `api_key`. The call runs with it.)"
+    )
     assert "\n    env<U+000A>    cwd: /" in question_text(question(**{"env\n    cwd": "/"}))
 
 

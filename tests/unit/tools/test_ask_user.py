@@ -113,7 +113,7 @@ KEY = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
 
 @pytest.mark.parametrize("data", [None, "schema"])
 async def test_a_long_answer_is_cut_and_a_secret_in_it_is_masked_before_it_is_sent(data):
-    SECRET_SOURCES.append(lambda: ["hunter2hunter2"])
+    SECRET_SOURCES.append(lambda: {"hunter2hunter2": "`password`"})
     try:
         run = await run_with(
             lambda request: says(Answer(True, f"It is hunter2hunter2, {KEY}. " + "x" * 1_000_000)), data=data

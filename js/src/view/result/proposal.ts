@@ -2,7 +2,7 @@
 
 import { currentState } from "../../actions.ts";
 import { changesOf, titleOf } from "../../changes.ts";
-import { h, icon, setChildren, setText } from "../../dom.ts";
+import { h, icon, setChildren, setText, withCode } from "../../dom.ts";
 import type { CellChange } from "../../events.ts";
 import { plural } from "../../format.ts";
 import { printable } from "../../printable.ts";
@@ -12,6 +12,7 @@ import type { Context, Snapshot } from "../context.ts";
 import { textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createDiffTable, diffOf } from "../shared/diff-table.ts";
+import { secretsNote } from "../transcript/arguments.ts";
 
 export function createProposal(context: Context) {
 	const summary = h("span", { class: "sp" });
@@ -73,6 +74,7 @@ function createCard(context: Context, change: CellChange, { decision, now, words
 		acts.push(textButton("Show", () => void proposal.show(context, change)));
 	const title = h("div", null, h("h4", null, label), h("span", { class: "sub" }, words));
 	const tables = [table(change.before, change.after)];
+	tables.push(...secretsNote(change.secrets ?? [], "The cell has it.").map(caption));
 	if (now !== null)
 		tables.unshift(
 			caption("What has changed since"),
@@ -84,7 +86,7 @@ function createCard(context: Context, change: CellChange, { decision, now, words
 }
 
 function caption(text: string): HTMLElement {
-	return h("p", { class: "anb-cap" }, text);
+	return h("p", { class: "anb-cap" }, ...withCode(text));
 }
 
 function table(before: string, after: string): HTMLElement {

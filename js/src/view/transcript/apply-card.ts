@@ -10,6 +10,8 @@ import { createGate, drawGated } from "./gate.ts";
 /** The kernel's answer: what the card shows. */
 interface Offer {
 	readonly code: string;
+	/** What `•••` stands for in the code. */
+	readonly secrets: readonly string[];
 	/** Why the code should not run now; empty otherwise. */
 	readonly problem: string;
 	readonly question: string;
@@ -103,8 +105,9 @@ interface Answers {
 	cancel(): void;
 }
 
-function createCard(context: Context, { code, problem, question, applied }: Offer, answers: Answers) {
-	const call = h("div", { class: "in" }, ...createArguments({ code }, { code }, {}));
+function createCard(context: Context, offer: Offer, answers: Answers) {
+	const { code, secrets, problem, question, applied } = offer;
+	const call = h("div", { class: "in" }, ...createArguments({ code }, { code }, {}, secrets));
 	const apply = textButton(problem ? "Apply anyway" : "Apply", press, "primary");
 	const all = textButton(showAllLabel({ code }), showAll, "ghost");
 	const undo = textButton("Undo", () => send(answers.undo), "");

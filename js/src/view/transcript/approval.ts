@@ -14,6 +14,7 @@ import {
 	questionKey,
 	questionsOf,
 	schemaOf,
+	secretsOf,
 	type Trial,
 } from "../../questions.ts";
 import type { ToolRow } from "../../state.ts";
@@ -203,7 +204,7 @@ export class Approval {
 	}
 
 	#openForm(): Form {
-		this.#draft.form ??= createForm(this.#row.args ?? {}, schemaOf(this.#row));
+		this.#draft.form ??= createForm(this.#row.args ?? {}, schemaOf(this.#row), secretsOf(this.#row));
 		this.#draft.editing = true;
 		this.#draw();
 		return this.#draft.form;
@@ -370,7 +371,8 @@ function createCall(changed: () => void, choose: (choice: string, byKey: boolean
 			};
 			changes.update(proposed, args);
 			element.replaceChildren(form.element, changes.element);
-		} else element.replaceChildren(...createArguments(proposed, args ?? proposed, schemaOf(row)));
+		} else
+			element.replaceChildren(...createArguments(proposed, args ?? proposed, schemaOf(row), secretsOf(row)));
 	}
 
 	function offer(answers: boolean): void {

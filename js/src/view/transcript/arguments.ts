@@ -1,6 +1,6 @@
 // The arguments to approve, as text: nothing is hidden, and it reads exactly as it runs.
 
-import { h } from "../../dom.ts";
+import { h, withCode } from "../../dom.ts";
 import type { Json } from "../../events.ts";
 import { plural } from "../../format.ts";
 import { colouredText } from "../../highlight.ts";
@@ -14,7 +14,7 @@ const LONGEST_SHORT = 24;
 /** Maximum kinds of characters to name. */
 const MOST_NAMED = 6;
 
-/** The placeholder for a masked secret. */
+/** The placeholder for a secret. */
 const MASK = "•••";
 
 /** The file suffix for the language of an argument; empty for plain text. */
@@ -36,14 +36,19 @@ export function fieldSchema(schema: Json, name: string): Json {
 	return ((schema.properties as Json | undefined)?.[name] as Json | undefined) ?? {};
 }
 
-/** Warnings about a text: escaped characters and masked secrets. */
-export function remarksOn(shown: string): string[] {
+/** What `•••` stands for; empty for no secrets. A text may also contain `•••` itself. */
+export function secretsNote(secrets: readonly string[], then: string): string[] {
+	return secrets.length ? [`${MASK} stands for the value of ${printable(secrets.join(", "))}. ${then}`] : [];
+}
+
+/** Warnings about a text: escaped characters and replaced secrets. */
+export function remarksOn(shown: string, secrets: readonly string[]): string[] {
 	const written = [...new Set(pieces(shown).filter((_, index) => index % 2))];
 	const names = written.slice(0, MOST_NAMED).join(", ") + (written.length > MOST_NAMED ? ", …" : "");
 	const line = written.includes("<U+000D>") ? " <U+000D> begins a new line." : "";
 	return [
 		...(written.length ? [`Invisible characters are written out: ${names}.${line}`] : []),
-		...(shown.includes(MASK) ? [`${MASK} is a masked value. The call runs with the value itself.`] : []),
+		...(shown.includes(MASK) ? secretsNote(secrets, "The call runs with it.") : []),
 	];
 }
 
@@ -62,7 +67,12 @@ export function showAllLabel(args: Json): string {
 }
 
 /** Arguments wrap and never scroll sideways. Changes are shown as a complete diff. */
-export function createArguments(proposed: Json, args: Json, schema: Json): HTMLElement[] {
+export function createArguments(
+	proposed: Json,
+	args: Json,
+	schema: Json,
+	secrets: readonly string[] = [],
+): HTMLElement[] {
 	const names = new Set([...Object.keys(proposed), ...Object.keys(args)]);
 	return [...names].flatMap((name) => {
 		const same = sameJson(proposed[name], args[name]);
@@ -70,8 +80,8 @@ export function createArguments(proposed: Json, args: Json, schema: Json): HTMLE
 		const about = same ? (lines > 1 ? plural(lines, "line") : "") : "changed";
 		const label = h("div", { class: "field" }, printable(name), h("span", null, about));
 		const value = same ? createValue(name, args[name], schema) : createChange(name, proposed, args);
-		const remarks = remarksOn(printable(readable(args[name], 2)));
-		return [label, value, ...remarks.map((remark) => h("p", { class: "anb-cap" }, remark))];
+		const remarks = remarksOn(printable(readable(args[name], 2)), secrets);
+		return [label, value, ...remarks.map((remark) => h("p", { class: "anb-cap" }, ...withCode(remark)))];
 	});
 }
 

@@ -13,9 +13,11 @@ let created = 0;
 export type Problems = Readonly<Record<string, string>>;
 export type Form = ReturnType<typeof createForm>;
 
-export function createForm(args: Json, schema: Json) {
+export function createForm(args: Json, schema: Json, secrets: readonly string[] = []) {
 	const fields = fieldsOf(args, schema);
-	const rows = new Map(fields.map((field) => [field.name, createRow(field, () => changed(field.name))]));
+	const rows = new Map(
+		fields.map((field) => [field.name, createRow(field, secrets, () => changed(field.name))]),
+	);
 	const element = h("div", { class: "anb-form" }, ...[...rows.values()].map((row) => row.element));
 
 	function changed(name: string): void {
@@ -55,7 +57,7 @@ function unescaped(part: string): string {
 	return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-function createRow(field: Field, changed: () => void) {
+function createRow(field: Field, secrets: readonly string[], changed: () => void) {
 	const id = `anb-field-${++created}`;
 	const control = CONTROLS[field.kind](field, () => {
 		remark();
@@ -66,7 +68,7 @@ function createRow(field: Field, changed: () => void) {
 	const about = h("p", { class: "anb-cap", id: `${id}-about` }, printable(field.description));
 	const problem = h("p", { class: "problem", id: `${id}-problem`, role: "alert" });
 	const remarks = h("p", { class: "anb-cap" });
-	const remark = (): void => showText(remarks, remarksOn(control.text()).join(" "));
+	const remark = (): void => showText(remarks, remarksOn(control.text(), secrets).join(" "));
 	remark();
 	control.input.id = id;
 	control.input.setAttribute("aria-describedby", `${id}-about ${id}-problem`);

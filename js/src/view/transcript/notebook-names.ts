@@ -26,13 +26,23 @@ export interface Names {
 	undo?: string;
 }
 
-export function createNames(context: Context, names: Names): HTMLElement {
+/** The import that the kernel puts above code with its helper. */
+const IMPORT = /^from agent_nb\.files\.contents import to_file(?: as _to_file)?\n\n/;
+
+/** `shown` is the code above the line: only that can be inserted. */
+export function createNames(context: Context, names: Names, shown: string | null): HTMLElement {
 	const { code, undo } = names;
+	const isShown = shown !== null && [code, code.replace(IMPORT, "")].includes(shown);
 	const status = h("span", { role: "status" });
 	const title = "Put these names back. Changes inside objects stay.";
 	const undoButton = h("button", { class: "anb-btn sm", title, onclick: takeBack }, "Undo");
 	undoButton.hidden = !undo || undoneIn(context).some((entry) => entry.startsWith(`${undo} `));
-	const insert = createInsertButton(context, "Insert as a cell", code, "Insert the code below");
+	const insert = createInsertButton(
+		context,
+		"Insert as a cell",
+		isShown ? code : "",
+		"Insert the code below",
+	);
 	function takeBack(): void {
 		const reply = context.run.command("undo_python", { token: undo });
 		undoButton.disabled = true;

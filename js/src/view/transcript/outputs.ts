@@ -22,13 +22,18 @@ const TAIL = 2_000;
 const TAIL_LINES = 15;
 /** The class of an image that is shown inline at full size, as under a cell. */
 const FIGURE = "anb-figure";
-export function createOutputs(context: Context, outputs: readonly MimeBundle[]): Node[] {
+/** `code` is what is shown above the outputs. */
+export function createOutputs(
+	context: Context,
+	outputs: readonly MimeBundle[],
+	code: string | null = null,
+): Node[] {
 	const images: Node[] = [];
 	const nodes: Node[] = [];
 	for (const bundle of outputs) {
 		const image = createImage(bundle);
 		if (image) (image.className === FIGURE ? nodes : images).push(image);
-		else nodes.push(...createOutput(context, bundle));
+		else nodes.push(...createOutput(context, bundle, code));
 	}
 	return images.length ? [h("div", { class: "anb-thumbs" }, ...(images as HTMLElement[])), ...nodes] : nodes;
 }
@@ -94,8 +99,8 @@ function showLarge(image: HTMLImageElement): void {
 	dialog.showModal();
 }
 
-function createOutput(context: Context, bundle: MimeBundle): Node[] {
-	const rich = createRich(context, bundle);
+function createOutput(context: Context, bundle: MimeBundle, code: string | null): Node[] {
+	const rich = createRich(context, bundle, code);
 	if (rich) return [h("div", null, ...rich)];
 	if (typeof bundle["text/x-diff"] === "string")
 		return [createDiffTable(parseUnifiedDiff(bundle["text/x-diff"]))];
@@ -122,10 +127,10 @@ const LOADS = /<script\b[^>]*\ssrc\b|\brequire(?:js|\.config|\()|\bimport\s*\(/i
 const MOST_HEIGHT = 1200;
 
 /** Renders HTML, bound names and page checks; null for other outputs. */
-function createRich(context: Context, bundle: MimeBundle): HTMLElement[] | null {
+function createRich(context: Context, bundle: MimeBundle, code: string | null): HTMLElement[] | null {
 	const { [CHECK_TYPE]: check, [NAMES_TYPE]: names, "text/html": html } = bundle;
 	if (check) return createCheck(check as unknown as Check);
-	if (names) return [createNames(context, names as unknown as Names)];
+	if (names) return [createNames(context, names as unknown as Names, code)];
 	if (typeof html !== "string" || !html)
 		return bundle[INTERACTIVE_TYPE] ? [createNote(), ...createLongText(joined(bundle["text/plain"]))] : null;
 	if (/<script\b/i.test(html)) return [createInteractive(context, html)];

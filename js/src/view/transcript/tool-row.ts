@@ -254,7 +254,7 @@ function writtenText(context: Context, row: ToolRow): string {
 }
 
 function resultOf(context: Context, row: ToolRow): Node[] {
-	const outputs = [...createOutputs(context, row.outputs), ...createHeldBack(context, row)];
+	const outputs = [...createOutputs(context, row.outputs, codeOf(row)), ...createHeldBack(context, row)];
 	// What was approved is shown, even if a file shows the effect.
 	const args = row.change && !row.answer ? [] : argumentsOf(row);
 	if (runsCode(row))

@@ -49,7 +49,7 @@ def test_listing_them_registers_nothing_for_good(shell):
     shell.ipython.run_line_magic("unload_ext", "agent_nb")
     shell.names["db_password"] = "hunter2hunter2"
     assert [tool.name for tool in kernel_tools()]
-    assert own_values() == frozenset()
+    assert own_values() == {}
     tools = kernel_tools()
     assert "hunter2hunter2" in own_values()
     shell.ipython.run_line_magic("load_ext", "agent_nb")

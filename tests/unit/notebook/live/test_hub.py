@@ -9,6 +9,7 @@ import PIL.Image
 import pytest
 
 from agent_nb import Agent, model, tool
+from agent_nb._base import secrets
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved
 from agent_nb.notebook.live.hub import BUNDLE
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
@@ -79,8 +80,11 @@ async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
     assert (resolved.proposed, resolved.executed) == ({"code": "a = 1"}, {"code": "a = 2"})
 
 
-async def test_an_edit_keeps_the_secrets_that_the_page_does_not_see(desk):
-    secret = "sk-ant-api03-" + "k7Q" * 20
+async def test_an_edit_keeps_the_secrets_that_the_page_does_not_see(desk, monkeypatch):
+    secret = "My-0wn-service-key"
+    monkeypatch.setattr(secrets, "registered", set())
+    monkeypatch.setattr(secrets, "_cores", set())
+    secrets.register(secret)
     args = {"code": f"connect('{secret}')", "lines": 1}
     handle, _, asked = await desk.ask([call("python", args)], tools=[python])
     about = {"key": "hero-1", "call_id": asked.call_id}

@@ -235,13 +235,12 @@ KEY = "sk-ant-api03-" + "k7Q" * 30
             {"args": ["-c", 'eval "$API_KEY"'], "env": {"API_KEY": "curl ${WEATHER_KEY}"}},
             "curl ${WEATHER_KEY}",
         ),
-        ({"args": ["zz-11-yy-22-xx-33"]}, "zz-11-yy-22-xx-33"),
     ],
 )
 def test_nothing_that_the_file_says_is_masked_at_the_question(project, tmp_path, monkeypatch, entry, code):
     asked = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
-    secrets.register("zz-11-yy-22-xx-33")
+    secrets.register(code, "")  # as the first start of such a server does
     write(tmp_path, {"weather": {"command": "bash", **entry}})
     assert not project.run(LINE).ok
     assert code in asked[0]

@@ -121,7 +121,7 @@ def secret():
     value = "tiger-lily-42"
 
     def source():
-        return {value}
+        return {value: "`password`"}
 
     SECRET_SOURCES.append(source)
     yield value
