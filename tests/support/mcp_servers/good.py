@@ -13,8 +13,6 @@ except ImportError:  # version 1
     from mcp.server.fastmcp import FastMCP as MCPServer
     from mcp.types import EmbeddedResource, TextResourceContents, ToolAnnotations
 
-from tests.support.processes import hold_port
-
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
 )
@@ -99,6 +97,8 @@ async def learn(ctx: Context) -> str:
 def main() -> Any:
     if sys.argv[1:] != ["http"]:
         return server.run()
+    from tests.support.processes import hold_port  # the package adds to PYTHONPATH
+
     with hold_port() as port:
         print(f"http://127.0.0.1:{port}/mcp", flush=True)
         if IS_2:
