@@ -7,7 +7,7 @@ memory as its text. So all but the newest deltas are packed, and recreated on ac
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, count, islice, pairwise
+from itertools import accumulate, count, islice, pairwise, takewhile
 from typing import Any, TypeVar, cast, overload
 
 from agent_nb._base.wire import each_from_wire
@@ -167,6 +167,12 @@ class _Deltas:
 
 def _events_in(block: "Event | _Deltas") -> list[Event]:
     return block.events() if isinstance(block, _Deltas) else [block]
+
+
+def last_turn(events: Sequence[Event]) -> EventList:
+    """Return the events after the last start or retry of a turn."""
+    begins = ("turn_started", "turn_retrying")  # sought from the end: the last turn is usually short
+    return EventList([*takewhile(lambda event: event.type not in begins, reversed(events))][::-1])
 
 
 def continues(event: Event, previous: Event) -> bool:

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, cast, get_args
 
+import agent_nb.core.events as ev
 from agent_nb._base.text import fenced, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type, wrong_type
-from agent_nb.core.events import Event, TurnFinished
+from agent_nb.core.event_list import last_turn
 from agent_nb.core.messages import (
     Attachment,
     Document,
@@ -54,10 +55,14 @@ FULL_LENGTH = 50_000
 START_LENGTH = 4_000
 """Characters shown of a longer file, if the model can read the rest."""
 END_LENGTH = 2_000
-"""Characters shown of the end of a file that the model had not finished."""
+"""Characters shown of the end of a file or call that the model had not finished."""
 _FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 _BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
 _JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
+_ONLY_ARGUMENT = re.compile(
+    r'\s*\{\s*"\w+"\s*:\s*"((?:[^"\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*+)(?:\\(?:u[0-9a-fA-F]{0,3})?|"\s*\}?\s*)?'
+)
+"""An object with one text, which may end anywhere in the text or after it."""
 _ASKS_FOR_PAGE = re.compile(
     r"\b(?:web ?(?:page|site|app)|home ?page|landing page|html|dashboard)s?\b|\.(?:html?|css|js|md|svg)\b"
     r"|\b(?:make|build|create|write|design|draw|generate|change|show|turn|put)\b[^.?!\n]{0,80}\b(?:page|site|slide)s?\b",
@@ -167,7 +172,7 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
     return reversed(calls)
 
 
-def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
+def unsaved_files(events: Sequence[ev.Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
     """Unfinished files that do not overwrite finished ones; otherwise the page in the answer, unless the run has
     files and a tool to write them."""
     unfinished = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
@@ -178,7 +183,7 @@ def unsaved_files(events: Sequence[Event], files: Files, answer: str, toolbox: T
 
 
 def keep_unfinished(
-    events: Sequence[Event],
+    events: Sequence[ev.Event],
     messages: Sequence[Message],
     add: Callable[[Message], None],
     files: Workspace,
@@ -188,7 +193,7 @@ def keep_unfinished(
     if text := unfinished_text(events):
         add(assistant(text))
     answer = messages[-1].text if messages[-1].role == "assistant" else ""
-    stops = [event.stop for event in events if isinstance(event, TurnFinished)]
+    stops = [event.stop for event in events if isinstance(event, ev.TurnFinished)]
     is_cut = bool(text) or stops[-1:] == ["max_tokens"]
     cut_paths = {*unfinished_files(events, files.files)}
     for path, content in unsaved_files(events, files.files, answer, toolbox).items():
@@ -199,13 +204,37 @@ def keep_unfinished(
 
 
 def describe_unfinished(base: Run) -> str:
-    """Text for the model with the ends of the files that it was writing when the run ended; usually empty."""
-    notes = []  # no vendor takes an unfinished call back
+    """Text for the model with the ends of the calls that it had written when the run ended; usually empty."""
+    turn = last_turn(base.events)
+    stops = [event.stop for event in turn.of(ev.TurnFinished)]
+    names = {event.call_id: event.name for event in turn.of(ev.ToolStarted)}
+    over = {event.call_id for event in turn.of(ev.ToolReady)}
+    last = next(reversed(names), "")
+    cut = "" if last in over or stops not in ([], ["max_tokens"]) else last
+    calls = {event.path: event.call_id for event in turn.of(ev.FileDelta)}
+    notes = []
+
+    def add(subject: str, text: str, left: str, call_id: str, language: str = "") -> None:
+        note = unfinished_note(subject, len(text), left=left, is_cut=call_id == cut)
+        notes.append(f"{note}\n{fenced(text[-END_LENGTH:], language)}" + "\n(cut here)" * (call_id == cut))
+
     for path, text in unfinished_files(base.events, base.files).items():
         kept = any(text in base.files.versions(each) for each in base.files.paths)
-        end = fenced(text[-END_LENGTH:], path.rsplit(".", 1)[-1])
-        notes.append(f"{unfinished_note(path, len(text), kept=kept)}\n{end}\n(cut here)")
+        left = f"`{path}` has what you had written" if kept else "Nothing of it was kept"
+        add(f"`{path}`", text, left, calls.get(path, calls.get("", "")), path.rsplit(".", 1)[-1])
+    # Calls of a complete turn are in the conversation; no vendor takes an unfinished one back.
+    over.update(calls.values(), (end.call_id for end in turn.of(ev.ToolFinished) if end.code != "STOPPED"))
+    for call_id in [cut] if stops else names:
+        pieces = (piece.text for piece in turn.of(ev.ToolArgsDelta) if piece.call_id == call_id)
+        if call_id not in over and (text := _written("".join(pieces))):
+            add(f"a call of `{names[call_id]}`", text, "Nothing of it ran", call_id)
     return "\n\n".join(notes)
+
+
+def _written(arguments: str) -> str:
+    """The text in the only argument, such as code, which may be unfinished; otherwise the arguments."""
+    only = _ONLY_ARGUMENT.fullmatch(arguments)
+    return whole_text(json.loads(f'"{only[1]}"', strict=False)) if only else arguments
 
 
 def is_long(content: Content) -> bool:
@@ -402,7 +431,7 @@ def base_density(base: Run | None) -> float:
     """Ratio of actual to estimated tokens in the base run."""
     if base is None:
         return 1.0
-    usages = [event.usage for event in base.events.of(TurnFinished)]
+    usages = [event.usage for event in base.events.of(ev.TurnFinished)]
     answers = [index for index, message in enumerate(base.messages) if message.role == "assistant"]
     if not usages or not answers:
         return 1.0

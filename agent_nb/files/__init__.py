@@ -4,7 +4,6 @@ import base64
 import bisect
 import html
 import io
-import itertools
 import mimetypes
 import os
 import re
@@ -19,6 +18,7 @@ from agent_nb._base.secrets import mask
 from agent_nb._base.text import slices, whole_text
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import FileError
+from agent_nb.core.event_list import last_turn
 from agent_nb.files.diffs import LineChange, compare, unified_diff
 
 MAX_PATH_BYTES = 200
@@ -518,19 +518,16 @@ def _describe(path: str, before: Files, after: Files, call_id: str | None) -> ev
 
 def unfinished_files(events: Sequence[ev.Event], files: Files) -> dict[str, str]:
     """Return the partial text of files whose call was cut off in the last turn, by path."""
-    # Searched from the end, because the last turn of a normal run is short.
-    begins = ev.TurnStarted | ev.TurnRetrying
-    last_turn = [*itertools.takewhile(lambda event: not isinstance(event, begins), reversed(events))]
+    turn = last_turn(events)
     # `STOPPED` is the result of a call that the end of the run cut off.
     over = {
         event.call_id
-        for event in last_turn
-        if isinstance(event, ev.FileChanged)
-        or (isinstance(event, ev.ToolFinished) and event.code != "STOPPED")
+        for event in turn.of(ev.FileChanged, ev.ToolFinished)
+        if isinstance(event, ev.FileChanged) or event.code != "STOPPED"
     }
     pieces: dict[str, list[str]] = {}
-    for event in reversed(last_turn):
-        if not isinstance(event, ev.FileDelta) or event.call_id in over:
+    for event in turn.of(ev.FileDelta):
+        if event.call_id in over:
             continue
         if event.offset == 0:
             pieces.pop("", None)

@@ -72,11 +72,15 @@ def shortened_file_note(shown: int, total: int) -> str:
     return f"(First {shown:,} of {total:,} characters. `read_file` with `start` and `end` reads any lines of the file.)"
 
 
-def unfinished_note(path: str, length: int, *, kept: bool) -> str:
-    """Return the line above the end of a file that the model was writing when the run before was ended."""
-    where = f"`{path}` has what you had written" if kept else "Nothing of it was kept"
-    cut_off = f"Your last answer was cut off while you wrote `{path}`."
-    return f"{cut_off} {where}: {length:,} characters, which end like this:"
+def unfinished_note(subject: str, length: int, *, left: str, is_cut: bool) -> str:
+    """Return the line above the end of a file or call that the model had written when the run before was ended.
+
+    `left` says what is left of it.
+    """
+    answer = (
+        f"was cut off while you wrote {subject}" if is_cut else f"wrote {subject}, but the call was not run"
+    )
+    return f"Your last answer {answer}. {left}: {length:,} characters, which end like this:"
 
 
 def content_note(versions: Mapping[str, int | None], reader: str) -> str:

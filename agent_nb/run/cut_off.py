@@ -1,12 +1,12 @@
 """Ends a run that was cut off in the middle: a replay that is stopped, and what a killed kernel left of a run."""
 
 from collections.abc import Callable, Iterable
-from itertools import chain, repeat, takewhile
+from itertools import chain, repeat
 from typing import Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.wire import Json
-from agent_nb.core.event_list import EventList
+from agent_nb.core.event_list import EventList, last_turn
 from agent_nb.core.messages import Message, ToolResult, Usage
 from agent_nb.files import Files, Workspace
 
@@ -49,9 +49,7 @@ class CutOff:
 
     def close_calls(self, parts: Iterable[Any] = ()) -> None:
         """End open calls, and add a result for each call of the last message. `parts` has the known ones."""
-        begins = ev.TurnStarted | ev.TurnRetrying
-        latest = takewhile(lambda event: not isinstance(event, begins), reversed(self._events))
-        turn = EventList([*latest][::-1])
+        turn = last_turn(self._events)
         resolved = {event.call_id for event in turn.of(ev.ApprovalResolved)}
         for event in turn.of(ev.ApprovalRequested):
             if event.call_id not in resolved:

@@ -5,7 +5,7 @@ import html
 
 import agent_nb
 from agent_nb import Agent, Run, RunHandle, replay
-from agent_nb.core.events import FileChanged, FileDelta
+from agent_nb.core.events import FileChanged, FileDelta, ToolArgsDelta
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from agent_nb.render.summary import ready_line
 from agent_nb.tools.file_tools import FILE_TOOLS
@@ -78,6 +78,36 @@ async def test_a_run_that_sends_no_values_sends_the_end_of_its_file():
     first = await stopped_at(agent.start("go"), "<h1>Bre")
     await agent.run("go on", base=first)
     assert "```html\n<h1>Bre\n```\n(cut here)" in provider.requests[-1].messages[-1].text
+
+
+async def test_a_run_that_sends_no_values_sends_the_end_of_its_code():
+    half = call("run_python", '{"code": "sales.\\u00', fragment=4)
+    provider = ScriptedProvider([[half, stall()], [text("OK")]])
+    agent = Agent(provider, tools=[*FILE_TOOLS, waiting_tool(asyncio.Event())]).with_data("schema")
+    first = agent.start("go")
+    async for event in first:
+        if isinstance(event, ToolArgsDelta) and event.text.endswith("00"):
+            first.stop()
+    await agent.run("go on", base=await first)
+    assert "```\nsales.\n```\n(cut here)" in provider.requests[-1].messages[-1].text
+
+
+async def test_a_whole_file_that_waited_for_approval_is_not_called_cut():
+    provider = ScriptedProvider([[write()], [text("OK")]])
+    first = Agent(provider, approve={"create_file": "ask"}).start("go")
+
+    async def stop(request):
+        first.stop()
+        await asyncio.Event().wait()
+
+    first.approve_with(stop)
+    await Agent(provider).run("go on", base=await first)
+    told = provider.requests[-1].messages[-1].text
+    assert (
+        f"wrote `index.html`, but the call was not run. `index.html` has what you had written: {len(PAGE)}"
+        in told
+    )
+    assert "cut" not in told
 
 
 async def test_a_refused_call_leaves_nothing_unfinished():

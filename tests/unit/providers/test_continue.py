@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from agent_nb import Agent, Run
-from agent_nb.core.events import FileDelta
-from agent_nb.providers.streaming import VendorProvider
+from agent_nb import Agent, Run, tool
+from agent_nb.core.events import FileDelta, ToolArgsDelta
 from tests.support.wire import Call, Hold, Say, Think, WireServer, reply
 from tests.support.wire.cases import CASES, Case
 
@@ -17,15 +16,16 @@ ARGUMENTS = json.dumps({"path": "index.html", "content": PAGE})
 EDIT = Call("edit_file", {"path": "index.html", "old": "Loaf 0<", "new": "Rye<"}, id="call_edit")
 
 
-async def stopped(case: Case, provider: VendorProvider, server: WireServer) -> Run:
-    """The run of a page that is stopped half way; a protocol that sends calls whole has come to its end."""
-    written = ARGUMENTS[:4000] if case.streams_arguments else ARGUMENTS
-    page = Call("create_file", written, id="call_page")
-    server.plan(reply(Think("Loaves, then."), Say("I bake."), page, Hold()))
-    handle = Agent(provider).start("A bakery page.")
+async def stopped(
+    case: Case, agent: Agent, server: WireServer, name: str = "create_file", arguments: str = ARGUMENTS
+) -> Run:
+    """A run that is stopped half way through a call; a protocol that sends calls whole has come to its end."""
+    written = arguments[:4000] if case.streams_arguments else arguments
+    server.plan(reply(Think("Loaves, then."), Say("I bake."), Call(name, written, id="call_page"), Hold()))
+    handle = agent.start("A bakery page.")
     length = 0
     async for event in handle:
-        length += len(event.text) if isinstance(event, FileDelta) else 0
+        length += len(event.text) if isinstance(event, FileDelta | ToolArgsDelta) else 0
         if length > 2500:
             break
     handle.stop()
@@ -42,7 +42,7 @@ def texts_of(body: object) -> list[str]:
 
 async def test_it_sends_the_end_of_the_file_and_the_file_stays_unfinished(case: Case, server: WireServer):
     provider = case.provider(server)
-    first = await stopped(case, provider, server)
+    first = await stopped(case, Agent(provider), server)
     assert (first.text, first.thinking) == ("I bake.", "Loaves, then.")
     assert PAGE.startswith(first.html)
     server.plan(reply(Say("OK.")), reply(EDIT), reply(Say("Whole.")))
@@ -54,3 +54,26 @@ async def test_it_sends_the_end_of_the_file_and_the_file_stays_unfinished(case: 
     assert (second.reason, [*second.files.unfinished]) == ("end_turn", ["index.html"])
     third = await Agent(provider).run("Continue.", base=second)
     assert (third.text, [*third.files.unfinished]) == ("Whole.", [])
+
+
+CODE = "".join(f'print("größe", {number})\n' for number in range(400))
+
+
+@tool
+def run_python(code: str) -> str:
+    """Runs code."""
+    raise AssertionError("half a call was run")
+
+
+async def test_it_sends_the_end_of_half_written_code_and_runs_none_of_it(case: Case, server: WireServer):
+    agent = Agent(case.provider(server), tools=[run_python], approve="auto")
+    first = await stopped(case, agent, server, "run_python", json.dumps({"code": CODE}))
+    server.plan(reply(Say("OK.")))
+    second = await agent.run("Continue where you stopped.", base=first)
+    [note] = [text for text in texts_of(server.requests[-1].body) if "(cut here)" in text]
+    said, _, code = note.partition("```\n")
+    code = code.removesuffix("\n```\n(cut here)")
+    assert len(code) == 2000
+    assert code in CODE
+    assert "you wrote a call of `run_python`. Nothing of it ran: " in said
+    assert (second.text, second.tool_uses) == ("OK.", ())
