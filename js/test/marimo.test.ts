@@ -49,14 +49,14 @@ test("a view asks for its own run, and shows the frozen form until it comes", as
 	expect(model.saved).toEqual([]);
 });
 
-test("nothing can be pressed until a kernel answers for the run", async () => {
+test("a card can be answered once a kernel answers for the run, and Stop is there at once", async () => {
 	const question = { call_id: "c1", name: "run", title: "run it", args: { code: "1" } };
 	model.answer = () => {};
 	model.batch(1, script(started, turn, tool("run"), { type: "approval_requested", ...question }));
 	await soon();
 	const hidden = () =>
 		[".anb-stop", ".anb-acts"].map((part) => el.shadowRoot!.querySelector<HTMLElement>(part)!.hidden);
-	expect(hidden()).toEqual([true, true]);
+	expect(hidden()).toEqual([false, true]);
 	Kernel.prototype.answer.call(model, model.commands("hello")[0], { ok: true, run_id: "r1" });
 	await soon();
 	expect(hidden()).toEqual([false, false]);
