@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from textwrap import dedent
 from typing import Any, get_args
 
 from agent_nb._base.text import printable_line
@@ -130,8 +131,7 @@ class AgentCall:
             for names in EDIT_NAMES:
                 before, after = (str(raw_input.get(name)) for name in names)
                 shown |= {*names} if old.replace(before, after, 1) == new else set()
-            patch = str(raw_input.get("diff"))
-            shown |= {"diff"} if _changed_lines(patch) == _changed_lines(_unified(diff, "")) else set()
+            shown |= {"diff"} if _is_patch_of(diff, str(raw_input.get("diff"))) else set()
         return {name: value for name, value in raw_input.items() if name not in shown}
 
     def is_ours(self, patterns: Mapping[str, str], tools: Iterable[str]) -> bool:
@@ -169,10 +169,21 @@ def _unified(diff: Json, path: str) -> str:
     return unified_diff(*_texts(diff), path)
 
 
-def _changed_lines(patch: str) -> list[str]:
-    """The changed lines without their indentation, which opencode removes."""
-    _, _, hunks = patch.partition("\n@@")
-    return [line[0] + line[1:].strip() for line in hunks.split("\n") if line.startswith(("+", "-"))]
+def _is_patch_of(diff: Json, patch: str) -> bool:
+    """Whether a patch names the file of a diff and no other, and changes the same lines."""
+    header, names = (
+        patch.partition("\n@@")[0],
+        [f"{mark} {diff.get('path')}" for mark in ("Index:", "---", "+++")],
+    )
+    is_same_file = all(line.rstrip() in names or not line.strip("=") for line in header.split("\n"))
+    return is_same_file and _changed_lines(patch) == _changed_lines(_unified(diff, ""))
+
+
+def _changed_lines(patch: str) -> list[tuple[str, str]]:
+    """The changed lines without the indentation that all of them have, which opencode removes."""
+    changed = [line for line in patch.partition("\n@@")[2].split("\n") if line.startswith(("+", "-"))]
+    texts = dedent("\n".join(line[1:] for line in changed)).split("\n")
+    return [(line[0], text.rstrip()) for line, text in zip(changed, texts, strict=False)]
 
 
 def text_in(update: Json) -> str:

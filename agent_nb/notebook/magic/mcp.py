@@ -155,24 +155,19 @@ def allow_agents(session: Session, models: Iterable[str]) -> None:
         agent = AGENTS.get(agent_name) if vendor == ACP else None
         if agent is None or not agent.is_own:
             continue
+        question = f"The cell starts the outside agent `{printable(name, keep='')}`"
         config = ServerConfig(name=name, command=agent.command, key=sha256(f"{name} {agent.command}"))
-        allowed = is_allowed(config) or (
-            is_attended(session.shell) and _consents(config, f"The cell starts the outside agent `{name}`")
-        )
+        allowed = is_allowed(config) or (is_attended(session.shell) and _consents(config, question))
         if not allowed:
             raise ConfigError(f"`{name}` was not started: its command is new, and you have not allowed it.")
 
 
 def _accept_changes(server: Server, *, attended: bool) -> None:
-    """Ask about tools whose description has changed; they are offered only if the user agrees."""
+    """Ask about tools that have changed; they are offered only if the user agrees."""
     if tools := server.changed:
-        changes = "".join(
-            f"\n  {tool.shown}: {printable(safe_text(' '.join(tool.spec.description.split())), keep='')}"
-            for tool in tools
-        )
-        question = (
-            f"The MCP server `{server.name}` has changed the descriptions of its tools:{changes}\nOffer them?"
-        )
+        lines = [line for tool in tools for line in (f"`{tool.shown}`:", *server.change_of(tool).split("\n"))]
+        changes = "".join(f"\n  {printable(line, keep='')}" for line in lines)
+        question = f"The MCP server `{server.name}` has changed its tools:{changes}\nOffer them?"
         if attended and confirm(question):
             server.accept()
         else:

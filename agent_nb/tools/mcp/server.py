@@ -8,6 +8,7 @@ import asyncio
 import base64
 import binascii
 import contextlib
+import difflib
 import importlib.util
 import json
 import re
@@ -43,6 +44,8 @@ MAX_NAME = 64
 MAX_DESCRIPTION = 4_000
 MAX_SCHEMA = 50_000
 MAX_IMAGES = 8
+MAX_STORED = 10_000
+"""Maximum characters of an accepted entry to store for a later comparison."""
 MAX_SHOWN = 20_000
 """Maximum characters of a resource on the card."""
 _MAX_ERROR = 2_000
@@ -65,14 +68,18 @@ class ListedTool:
     """The name on the server; `spec.name` is the name for the model."""
     spec: ToolSpec
     label: str
-    digest: str
-    """Hash of the server's entry; changes with the description or the schema."""
+    entry: str
+    """The server's entry as JSON: what the user accepts. A very long one is replaced by its hash where it is stored."""
     output_schema: Json | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
         return _short(self.name)
+
+    @property
+    def digest(self) -> str:
+        return self.entry if len(self.entry) <= MAX_STORED else sha256(self.entry)
 
 
 def listed_tools(server: str, listing: Iterable[Json]) -> list[ListedTool]:
@@ -103,7 +110,7 @@ def _listed(server: str, name: str, raw: Json, used_names: set[str]) -> ListedTo
             name=wire_name, description=_description(server, raw, annotations, title), schema=schema
         ),
         label=_short(f"{server}: {printable_line(str(title))}", 80),
-        digest=sha256(json.dumps(entry, sort_keys=True))[:32],
+        entry=json.dumps(entry, sort_keys=True, indent=1, ensure_ascii=False),
         output_schema=raw.get("outputSchema"),
         notes=tuple(note for note in (renamed, replaced) if note),
     )
@@ -227,8 +234,14 @@ class Server:
     @property
     def refusals(self) -> list[str]:
         """Which tools are not offered, for the user."""
-        why = "is not offered: the server has changed its description."
+        why = "is not offered: the server has changed its description or schema."
         return [safe_text(f"`{tool.shown}` {why}") for tool in self.changed]
+
+    def change_of(self, tool: ListedTool) -> str:
+        """The change of a tool since it was accepted, as a diff; the whole entry if that is not known."""
+        accepted, now = self.accepted[tool.name], tool.entry.split("\n")
+        before = accepted.split("\n") if accepted.startswith("{") else []
+        return "\n".join([*difflib.unified_diff(before, now, n=1, lineterm="")][2:])
 
     def accept(self) -> None:
         """Accept all tools in their current version."""

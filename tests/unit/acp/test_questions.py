@@ -129,6 +129,32 @@ async def test_what_the_diff_shows_is_not_shown_twice(always, given):
     assert {*request.args} == {"path", "diff"}
 
 
+PATCH = "--- {0}\n+++ {0}\n@@ -1 +1,2 @@\n-a\n+b\n+  c\n"
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        PATCH.format("../.bashrc"),
+        f"Index: ../.bashrc\n{PATCH.format('a.txt')}",
+        f"rm -rf /\n{PATCH.format('a.txt')}",
+        PATCH.format("a.txt").replace("+  c", "+c"),
+        PATCH.format("a.txt") + PATCH.format("b.txt"),
+    ],
+)
+async def test_a_patch_that_differs_from_the_diff_is_shown(always, patch):
+    block = {"type": "diff", "path": "a.txt", "oldText": "a\n", "newText": "b\n  c\n"}
+    call = {
+        "toolCallId": "1",
+        "title": "Edit",
+        "kind": "edit",
+        "content": [block],
+        "rawInput": {"diff": patch},
+    }
+    _, [request] = await always({"ask": call, "then": []})
+    assert patch in request.args["input"]["diff"]
+
+
 async def test_the_input_of_earlier_updates_is_shown(always):
     early = {"update": "tool_call", "toolCallId": "1", "kind": "execute", "rawInput": {"cwd": "/home"}}
     call = {"toolCallId": "1", "title": "ls", "kind": "execute", "rawInput": {"command": "ls"}}

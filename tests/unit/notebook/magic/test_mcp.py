@@ -112,7 +112,7 @@ def test_a_changed_tool_asks_again(shell, monkeypatch):
     asked = []
     monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or "n")
     cell = shell.run(line)
-    assert "`work` is not offered: the server has changed its description." in cell.stdout
+    assert "`work` is not offered: the server has changed its description or schema." in cell.stdout
     assert "sends your files elsewhere" in asked[0]
     monkeypatch.setattr("builtins.input", lambda question: "y")
     assert shell.run(line).ok
@@ -184,7 +184,7 @@ def test_a_change_between_sessions_asks_again(project, tmp_path, monkeypatch):
     project.run("%reload_ext agent_nb")
     monkeypatch.setattr("builtins.input", lambda question: "n")
     cell = project.run(LINE)
-    assert "`work` is not offered: the server has changed its description." in cell.stdout
+    assert "`work` is not offered: the server has changed its description or schema." in cell.stdout
 
 
 def test_the_question_shows_all_that_is_set(project, tmp_path, monkeypatch):

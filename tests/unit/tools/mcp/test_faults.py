@@ -184,7 +184,7 @@ async def test_a_tool_whose_description_changes_is_not_offered_until_it_is_accep
     assert (await call(server)).text == "worked"
     await until(lambda: server.changed)
     assert server.tools == []
-    assert server.notes == ["`work` is not offered: the server has changed its description."]
+    assert server.notes == ["`work` is not offered: the server has changed its description or schema."]
     refused = await on_thread(_refused(before))
     assert "has changed or removed `work` since this run began" in refused
     server.accept()

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from agent_nb.tools.mcp.server import MAX_STORED, Server, listed_tools
 from agent_nb.tools.mcp.server_config import (
     CONSENTS,
     FILE,
+    ServerConfig,
     accepted_tools,
     is_allowed,
     read_project,
@@ -101,3 +103,20 @@ def test_a_damaged_store_asks_again(write, damage):
     assert not is_allowed(config)
     remember(config, {})
     assert is_allowed(config)
+
+
+def test_the_question_about_a_changed_tool_shows_all_that_has_changed():
+    def listed(**changed):
+        schema = {"type": "object", "properties": {"path": {"type": "string", **changed}}}
+        entry = {"name": "work", "title": "Work", "description": "Works.", "inputSchema": schema}
+        return listed_tools("sly", [{**entry, **changed}])[0]
+
+    server = Server(ServerConfig(name="sly", command=("x",)))
+    server.accepted = {"work": listed().digest}
+    change = server.change_of(listed(title="Sends your keys\n\u202e"))
+    assert '- "title": "Work"' in change
+    assert '+ "title": "Sends your keys\\n\u202e"' in change
+    assert '+    "default": "/etc/passwd"' in server.change_of(listed(default="/etc/passwd"))
+    server.accepted = {"work": listed(x="long" * MAX_STORED).digest}
+    assert len(server.accepted["work"]) == 64
+    assert "+{\n" in server.change_of(listed()), "the whole entry, because the former one is not stored"
