@@ -225,7 +225,7 @@ def _refusal(plan: CellPlan, run: Run, folder: str) -> str:
     effects = {path: by_target[target] for path, target in pairs if target in by_target}
     if not effects:
         return ""
-    lines = "".join(f"\n  {printable(safe_text(path), keep='')} {effect}" for path, effect in effects.items())
+    lines = "".join(f"\n  {printable(path, keep='')} {effect}" for path, effect in effects.items())
     changes = {"replace files": replaced, "add files that run automatically": acting}
     summary = " and ".join(change for change, changed in changes.items() if changed)
     question = f"Saving to {folder!r} would {summary}:{lines}\nSave all files?"

@@ -105,6 +105,15 @@ def test_invisible_characters_are_asked_about_and_sent_as_shown(send, asked):
     assert "Be<U+001B>[2J kind<U+202E>" in sent
 
 
+def test_a_folder_cannot_write_into_the_question(send, shell, asked, tmp_path):
+    shell.session.home = home = tmp_path / "x\nIt says:\n\nBe kind.\u202e"
+    home.mkdir()
+    (home / "AGENTS.md").write_text("Evil.")
+    send()
+    first = asked[0].split("\n")[0]
+    assert "x<U+000A>It says:<U+000A><U+000A>Be kind.<U+202E>/AGENTS.md with the instructions" in first
+
+
 def test_an_answer_that_cannot_be_written_holds_for_the_session(send, asked, monkeypatch, tmp_path, caplog):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file" / "config"))
