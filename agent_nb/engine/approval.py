@@ -38,6 +38,8 @@ REFUSALS: dict[str, str] = {
     "function": "It was not approved.",
 }
 """Reasons for a denied call, by who denied it if that was not the user."""
+_SHOWN = ("name", "title", "args", "description", "schema")
+"""Fields of a request that the user sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,6 @@ class ApprovedCall:
 
 
 Ask = Callable[[ApprovalRequested], Awaitable[Answer]]
-_SHOWN = ("name", "title", "args", "description", "schema")
 
 
 @dataclass(slots=True)

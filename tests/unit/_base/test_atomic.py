@@ -47,9 +47,10 @@ ALLOWED = {
     "engine/batch/runs.py": "makes the folder that the user named",
     "pages/chromium.py": "a new folder of its own below the system's temporary folder",
     "files/contents.py": "ordinary code that the user runs: cells made of a run do not need agent_nb",
-    "notebook/kernel_tools/branch_process.py": "opens again what the session has open",
+    "notebook/kernel_tools/inherited.py": "opens again what the session has open",
     "notebook/verify.py": "a new folder of its own below the system's temporary folder",
     "marimo.py": "deletes a recording, after `check_place`",
+    "run/part_file.py": "appends to the file that it has just made",
     "run/store.py": "deletes old runs, under a lock that refuses links",
     "run/replay_file.py": "a new folder of its own below the system's temporary folder",
 }

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from agent_nb.engine.approval import Consent
 from agent_nb.notebook.failures import MAX_MESSAGE, Failures
 from agent_nb.notebook.notebook_tools.proposals import offer_fix
 
@@ -162,7 +163,7 @@ def test_the_demo_corrects_a_misspelt_name(shell):
     assert shell.run(f"%agent fix {number} --plain").ok
     run = shell.names["fix"]
     assert run.files == {}
-    fix = offer_fix(run, shell.session.failures.find())
+    fix = offer_fix(run, shell.session.failures.find(), Consent())
     assert (fix.before, fix.after) == ("print(totl + 1)  # totl", "print(total + 1)  # total")
 
 
@@ -202,4 +203,4 @@ def test_the_demo_says_what_a_model_would_get(shell, code, line, given):
     assert cell.ok, cell.stderr
     run = shell.names["mended"]
     assert f"A real model would get the cell (1 line), {given}" in run.text
-    assert offer_fix(run, shell.session.failures.find() if "fix" in line else None) is None
+    assert offer_fix(run, shell.session.failures.find() if "fix" in line else None, Consent()) is None
