@@ -13,23 +13,28 @@ _HARMLESS = frozenset(
         *(".woff", ".woff2", ".ttf", ".otf"),
     )
 )
-"""Suffixes of files that do nothing until somebody opens them, unless a program knows their name."""
+"""Suffixes of files that do nothing until somebody opens them, unless a program knows their names."""
 
 AGENT_FILES: Mapping[str, tuple[str, ...]] = {
     "claude": ("claude.md", "claude.local.md", "agents.md", "agents.local.md"),
     "gemini": ("gemini.md",),
     "codex": ("agents.md", "agents.override.md"),
     "opencode": ("agents.md", "claude.md", "context.md", "opencode.json", "opencode.jsonc", "tui.json", "tui.jsonc"),
-    "other": ("agent.md", "qwen.md", "crush.md", "warp.md", "skill.md", "*.instructions.md", "copilot-instructions.md"),
+    "other": (
+        *("agent.md", "qwen.md", "crush.md", "warp.md", "skill.md", "*.instructions.md", "copilot-instructions.md"),
+        *("knowledge.md", "iflow.md", "replit.md", "crush.json", "codebuff.json", "kilo.json", "firebender.json"),
+        *("gemini-extension.json", "*mcp*.json"),
+    ),
 }  # fmt: skip
 """Lowercase patterns of the files that coding agents read as instructions or settings, by the NAME of `acp:NAME`."""
+_TESTS = "runs with the tests of this folder"
 _EFFECTS = {
     "sets the rules of `%%agent` cells": ("lab.toml",),
     "is the log of a lab": ("lab-log.jsonl",),
     "is replayed instead of asking a model": ("cassettes/*.jsonl", "__marimo__/agent_nb/*.jsonl"),
     "runs when Python starts": ("sitecustomize.py", "usercustomize.py", "*.pth"),
     "runs in place of a module": ("*.pyc",),
-    "runs with the tests of this folder": ("conftest.py", "*.test.*", "*.spec.*"),
+    _TESTS: ("conftest.py", "*.test.*", "*.spec.*", "test*", "*[-_]test.*"),
     "configures Jupyter": (
         *("ipython*_config.*", "jupyter*_config.*", "jupyter*_config.d/*", "voila.json", "kernel.json"),
         *("overrides.json", "jupyter-lite.json", "custom/custom.js", "custom/custom.css"),
@@ -51,7 +56,7 @@ _EFFECTS = {
             "cmakelists.txt",
         ),
         *("deno.json", "biome.json", "nodemon.json", "angular.json", "lerna.json", "nx.json", "turbo.json"),
-        *("app.json", "vercel.json", "firebase.json", "renovate.json", "devcontainer.json", "mcp.json"),
+        *("app.json", "vercel.json", "firebase.json", "renovate.json", "devcontainer.json"),
     ),
     "is code that other code may import": ("*.py",),
 }
@@ -59,9 +64,9 @@ _EFFECTS = {
 _CODE_FOLDERS = {"node_modules", "__tests__"}
 
 
-def acting_files(targets: Mapping[Path, bytes]) -> dict[Path, str]:
-    """Return, by path, the effects of new files that may act without being opened."""
-    effects = {target: effect_of(target) for target in targets}
+def acting_files(targets: Mapping[Path, bytes], home: Path) -> dict[Path, str]:
+    """Return, by path, the effects of new files that may act without being opened, in the notebook's folder `home`."""
+    effects = {target: effect_of(target) or _test_effect(target, home) for target in targets}
     return {
         target: effect
         for target, effect in effects.items()
@@ -78,6 +83,12 @@ def effect_of(target: Path) -> str:
     if _CODE_FOLDERS.intersection(path.parts):
         return "is code that other code may import"
     return "" if path.suffix in _HARMLESS else "may be read or run by other programs"
+
+
+def _test_effect(target: Path, home: Path) -> str:
+    """The effect of a file in a folder of tests below the notebook. A folder above it is the user's own."""
+    folders = target.relative_to(home).parts[:-1] if target.is_relative_to(home) else ()
+    return _TESTS if any(_as_found(name).startswith("test") for name in folders) else ""
 
 
 def instructs_agents(path: str) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from agent_nb._base.bundles import bundle
 from agent_nb._base.secrets import mask
@@ -36,6 +36,7 @@ _SOURCE_SETS = re.compile(r"(\ssrcset\s*=\s*)(\"[^\"]*\"|'[^']*')", re.IGNORECAS
 _STYLE_URLS = re.compile(r"url\(\s*(?:([\"'])([^\"'()]+)\1\s*|([^\"'()\s][^\"'()]*))\)", re.IGNORECASE)
 _STYLE_IMPORTS = re.compile(r"(@import\s+)([\"'])([^\"']+)\2", re.IGNORECASE)
 _MODULE_IMPORTS = re.compile(r"(\bfrom\s*|\bimport\s*(?:\(\s*)?)([\"'])(\.{1,2}/[^\"']+)\2")
+_WORDS = re.compile(r"[^\s\"'`()=,;<>?#]+")
 _ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//|#|\{", re.IGNORECASE)
 _NEEDS_CODE = re.compile(r"[%#\"'&<>\r\n\t\\^`{}|]")
 _ENDS_BARE = re.compile(r"[()\s]")
@@ -231,6 +232,28 @@ def resolve(address: str, base: str) -> str | None:
     folder = "" if clean.startswith("/") else posixpath.dirname(base)
     path = posixpath.normpath(posixpath.join("/", folder, clean.lstrip("/")))
     return unquote(path.lstrip("/")) or None
+
+
+def used_files(files: Files) -> set[str]:
+    """Return the pages of these files, and the files that they or their style sheets and scripts name."""
+    used = {path for path in files if path.lower().endswith((".html", ".htm"))}
+    waiting = [(page, page) for page in used]
+    while waiting:
+        path, page = waiting.pop()
+        content = files[path]
+        words = set(_WORDS.findall(content)) if isinstance(content, str) else set()
+        # A script's imports are relative to it, and what it fetches to the page.
+        new = [name for name in files if name not in used and words & _addresses(name, path, page)]
+        waiting += [(name, page) for name in new]
+        used.update(new)
+    return used
+
+
+def _addresses(name: str, *bases: str) -> set[str]:
+    """The usual relative URLs of a file in these files."""
+    relative = [posixpath.relpath(f"/{name}", posixpath.dirname(f"/{base}")) for base in bases]
+    addresses = {f"/{name}", *relative, *(f"./{address}" for address in relative)}
+    return addresses | {quote(address) for address in addresses}
 
 
 def _percent(match: re.Match[str]) -> str:

@@ -38,6 +38,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_masking import mask_environment
 from agent_nb.notebook.views.views import View, view_for
 from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
+from agent_nb.pages.preview import used_files
 from agent_nb.plugins import plugins
 from agent_nb.run import Run
 from agent_nb.run.compare import failure_of, scope_of
@@ -219,14 +220,23 @@ def _refusal(plan: CellPlan, run: Run, folder: str) -> str:
     home = plan.session.home
     targets = targets_of(run.files, folder, home)
     replaced = dict.fromkeys(not_ours(targets, home), "replaces content not written by a run")
-    acting = acting_files(targets)
-    by_target = replaced | acting
-    pairs = zip(run.files, targets, strict=True)
+    acting, used = acting_files(targets, home), used_files(run.files)
+    pairs = [*zip(run.files, targets, strict=True)]
+    unused = {
+        target: "is used by no page"
+        for path, target in pairs
+        if path not in used and target.parent.exists() and not target.exists() and target not in acting
+    }
+    by_target = replaced | acting | unused
     effects = {path: by_target[target] for path, target in pairs if target in by_target}
     if not effects:
         return ""
     lines = "".join(f"\n  {printable(path, keep='')} {effect}" for path, effect in effects.items())
-    changes = {"replace files": replaced, "add files that run automatically": acting}
+    changes = {
+        "replace files": replaced,
+        "add files that run automatically": acting,
+        "add files that no page uses": unused,
+    }
     summary = " and ".join(change for change, changed in changes.items() if changed)
     question = f"Saving to {folder!r} would {summary}:{lines}\nSave all files?"
     with contextlib.suppress(KeyboardInterrupt):

@@ -19,8 +19,10 @@ PACKAGES, PROGRAMS, CODE = "lists packages", "configures other programs", "is co
         ("runs when Python starts", ("sitecustomize.py", "usercustomize.py", "lib/extra.pth")),
         ("runs in place of a module", ("__pycache__/helper.cpython-313.pyc",)),
         (TESTS, ("conftest.py", "site/form.test.js", "form.spec.mjs")),
+        (TESTS, ("test.js", "test-form.mjs", "Test_notes.TXT", "site/test.html", "form-test.js", "form_test.mjs")),
         (JUPYTER, ("ipython_kernel_config.py", "jupyter_server_config.json", "Voila.json", "python3/kernel.json")),
         (AGENTS, ("CLAUDE.md", "site/agents.MD", "GEMINI.md", "AGENTS.override.md", "OPENCODE.json")),
+        (AGENTS, ("crush.json", "Codebuff.JSON", "knowledge.md", "mcp.json", "site/gemini-extension.json")),
         (PACKAGES, ("requirements.txt", "dev-requirements.txt", "requirements/base.txt", "package.json")),
         ("registers plugins", ("evil.dist-info/entry_points.txt", "Evil.EGG-INFO/entry_points.txt")),
         (PROGRAMS, ("tailwind.config.js", "vite.config.mjs", "eslintrc.json", "tsconfig.json", "karma.conf.js")),
@@ -40,7 +42,7 @@ def test_files_that_act_by_themselves(tmp_path: Path, effect: str, paths: tuple[
     [
         *("index.html", "Index.HTM", "css/site.css", "js/app.js", "app.mjs", "json/data.json", "config.json"),
         *("img/logo.svg", "photo.JPG", "icon.ico", "data.csv", "README.md", "notes.txt", "fonts/a.woff2"),
-        *("site/lab.md", "manifest.json", "agents/index.html", "robots.txt", "test.html"),
+        *("site/lab.md", "manifest.json", "agents/index.html", "robots.txt", "contest.html"),
     ],
 )
 def test_what_a_page_is_made_of_does_not(tmp_path: Path, path: str) -> None:
@@ -51,5 +53,12 @@ def test_what_is_there_already_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "lab.toml").write_text("[lab]")
     lab, project, page = (tmp_path / name for name in ("lab.toml", "pyproject.toml", "index.html"))
     targets = {lab: b"[lab]", project: b"[project]", page: b""}
-    assert list(acting_files(targets)) == [project]
-    assert list(acting_files(targets | {lab: b"[lab]\n"})) == [lab, project]
+    assert list(acting_files(targets, tmp_path)) == [project]
+    assert list(acting_files(targets | {lab: b"[lab]\n"}, tmp_path)) == [lab, project]
+
+
+def test_folders_of_tests_count_below_the_notebook_alone(tmp_path: Path) -> None:
+    home = tmp_path / "tests" / "week 3"
+    targets = {home / path: b"" for path in ("js/app.js", "test/app.js", "site/Tests/deep/app.js")}
+    assert [*acting_files(targets, home)] == [*targets][1:]
+    assert not acting_files({tmp_path / "test" / "app.js": b""}, home)

@@ -135,8 +135,8 @@ ACTING = {
 def acting(shell, server, monkeypatch):
     """Runs a cell whose model writes files that act by themselves, and answers the question."""
 
-    def run(answer: str, line: str = "--save .", *, attended: bool = True):
-        calls = [Call("create_file", {"path": path, "content": text}) for path, text in ACTING.items()]
+    def run(answer: str, line: str = "--save .", *, attended: bool = True, files=ACTING):
+        calls = [Call("create_file", {"path": path, "content": text}) for path, text in files.items()]
         server.plan(reply(*calls), reply(Say("Done.")))
         asked: list[str] = []
         monkeypatch.setattr("agent_nb.notebook.magic.run_cell.is_attended", lambda shell: attended)
@@ -156,6 +156,37 @@ def test_files_that_act_by_themselves_are_asked_about(acting, tmp_path):
     ]
     assert {path: (tmp_path / path).read_text() for path in ACTING} == ACTING
     assert acting("n")[1] == []  # they are there already
+
+
+SITE = {
+    "index.html": "<link href='css/a.css'><script type=module src=js/a.js></script><a href='two.html'>Two</a>",
+    "css/a.css": "@import 'b.css'; body { background: url(../img/a.svg) }",
+    "js/a.js": "import './b.mjs'; fetch('data.csv')",
+    **dict.fromkeys(("css/b.css", "img/a.svg", "js/b.mjs", "data.csv", "two.html"), "x"),
+}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_what_a_page_uses_and_what_is_in_a_new_folder_is_saved_unasked(acting, tmp_path, there):
+    for folder in ("css", "js", "img")[: 3 * there]:
+        (tmp_path / folder).mkdir()
+    files = SITE | {"notes/deep/about.md": "", "notes/crust.json": "{}"}
+    cell, asked = acting("n", files=files)
+    assert cell.ok, cell.stderr
+    assert not asked
+    assert all((tmp_path / path).exists() for path in files)
+    assert acting("n", files=files | {"notes/crust.json": "[]"})[1] == []  # a run wrote it
+
+
+@pytest.mark.parametrize("path", ["README.md", "js/data.json", "test_notes.txt", "crush.json", "new/test.js"])
+def test_all_other_files_are_asked_about_in_one_question(acting, tmp_path, path):
+    (tmp_path / "js").mkdir()
+    cell, asked = acting("n", files=SITE | {path: ">>> 1", "notes.txt": "x"})
+    assert "Nothing was saved in '.'" in one_line(cell)
+    (question,) = asked
+    assert "add files that no page uses" in question
+    assert all(f"\n  {name} " in question for name in (path, "notes.txt"))
+    assert not (tmp_path / "index.html").exists()
 
 
 @pytest.mark.parametrize("attended", [True, False])
