@@ -39,7 +39,7 @@ class ModelChoice:
         choice = cls(tuple(named), recorded=tuple(named)) if named else _unnamed(session, rules)
         for name, limiting in rules.not_allowed(choice.names):
             use = f"Cells that name no model use {name}, {choice.reason}" if choice.reason else f"`-m {name}`"
-            first = limiting.models[0]
+            first = limiting.default_model or limiting.models[0]
             why = f"{use}, and {limiting.source} allows {listed(limiting.models)}. Write `-m {first}`."
             return replace(choice, refusal=why, recorded=tuple(named))
         return choice

@@ -97,6 +97,7 @@ def test_no_file_replaces_the_user_s_model(shell, run, clouds, monkeypatch, sett
     refusal = f"use ollama:qwen3, which {setting} sets, and lab.toml allows {CLOUD}. Write `-m {CLOUD}`."
     assert refusal in run(CLOUD).stderr
     assert refusal in shell.run("%agent models").displays[0]["text/plain"]
+    assert f"Write `-m {CLOUD}`." in run("acp:gemini", CLOUD).stderr
     assert not run(CLOUD, line="-m ollama:qwen3").ok
     assert not clouds.requests
     assert run(CLOUD, line=f"-m {CLOUD}").ok
