@@ -249,7 +249,7 @@ class Options:
     save: str | None = option(
         None,
         "--save DIR",
-        "Also write the files to this folder; asks before it replaces your files or adds code, settings or unused files.",
+        "Also write the files to this folder; asks before it replaces yours or adds code, settings or unused files.",
     )
     no_save: bool = option(False, "--no-save", "Do not save this run under .agent_nb/runs/.")
     no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails or is stopped.")
