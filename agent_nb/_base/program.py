@@ -29,16 +29,18 @@ _KILL = signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL
 _PID = os.getpid()
 MARK = "AGENT_NB_PROGRAM"
 """Environment variable by which the guard finds processes that left the program's group, on systems with `/proc`."""
+_BELOW = """
+below() {
+  ps -A -o pid= -o ppid= | while read pid parent; do
+    if [ "$parent" = "$1" ]; then below "$pid"; echo "$pid"; fi
+  done
+}
+"""
 _GUARD = """
 read line
 mark=$3
 marked() {
   grep -alsF "$mark" /proc/[0-9]*/environ | cut -d/ -f3
-}
-below() {
-  ps -A -o pid= -o ppid= | while read pid parent; do
-    if [ "$parent" = "$1" ]; then below "$pid"; echo "$pid"; fi
-  done
 }
 await() {
   for n in 1 2 3 4 5 6 7 8 9 10; do
@@ -52,6 +54,27 @@ kill -TERM $all 2>/dev/null
 await "$1" "$2"
 kill -KILL $all 2>/dev/null
 exit 0
+"""
+_BRANCH_GUARD = """
+trap : TERM
+exec 3<&0
+read line <&3 &
+wait $!
+[ -e /proc/self/status ] || others=$(below "$1" 2>/dev/null)
+kill -KILL "-$1" $others 2>/dev/null
+left=2
+while [ $left -gt 0 ]; do
+  left=$((left - 1))
+  for pid in $(grep -lsx "PPid:.$$" /proc/[0-9]*/status | cut -d/ -f3); do
+    kill -KILL "$pid" 2>/dev/null && left=2
+  done
+  sleep 0.02
+done
+exit 0
+"""
+"""Ends a process group, then its own children until it has none: as a subreaper, it gets those that others leave.
+
+It looks once more when it has found none: a process whose parent ends while it looks is in neither list.
 """
 
 _running: dict[int, asyncio.subprocess.Process] = {}
@@ -192,7 +215,12 @@ class Program:
 
 def guard_command(pid: int, mark: str) -> list[str]:
     """The guard of a process group: when its stdin closes, it ends the group and the processes with this mark."""
-    return ["/bin/sh", "-c", _GUARD, "guard", str(pid), str(GRACE / 10), f"{MARK}={mark}"]
+    return ["/bin/sh", "-c", _BELOW + _GUARD, "guard", str(pid), str(GRACE / 10), f"{MARK}={mark}"]
+
+
+def branch_guard_command(pid: int) -> list[str]:
+    """The guard of a branch, its parent: on a line or the end of stdin, or SIGTERM, it ends all below itself."""
+    return ["/bin/sh", "-c", _BELOW + _BRANCH_GUARD, "guard", str(pid)]
 
 
 def find_program(name: str, search: str | None = None, folder: Path | None = None) -> str | None:

@@ -84,6 +84,15 @@ def test_stop_ends_a_branch_in_c_code_at_once(page, start_codes, run_codes):
     assert page.kernel.value("ran.reason, any(use.ok for use in ran.tool_uses)") == "('max_seconds', False)"
 
 
+def test_script_magics_work_in_a_branch_after_the_session_has_used_them(page, run):
+    page.kernel.run("%%bash\necho first")
+    first, second = run("%%bash\necho 'in a branch'", "%%sh\necho again")
+    assert "in a branch" in first
+    assert "again" in second
+    page.kernel.run("%%bash --out after\necho still")
+    assert page.kernel.value("after") == r"'still\n'"
+
+
 def test_with_data_schema_the_model_gets_names_and_types(page, run):
     page.kernel.run("secret_city = 'Tromso'")
     (text,) = run("town = secret_city + '!'; print(town)", options=f"{BRANCH} --data schema")
@@ -125,13 +134,21 @@ def test_a_killed_kernel_leaves_no_process(tmp_path, server, vendor):
         server.forget()
         code = (
             "import os, subprocess, time\n"
+            "reading, writing = os.pipe()\n"
+            "if not (first := os.fork()):\n"
+            "    os.setsid()\n"
+            "    if os.fork(): os._exit(0)\n"
+            "    os.environ.clear(); os.write(writing, str(os.getpid()).encode()); os.closerange(0, 256)\n"
+            "    time.sleep(1000)\n"
+            "os.waitpid(first, 0); daemon = int(os.read(reading, 99))\n"
             "pids = [subprocess.Popen(['sleep', '1000'], start_new_session=new).pid for new in (False, True)]\n"
-            "print(os.getpid(), *pids)\ntime.sleep(1000)"
+            "print(os.getpid(), daemon, *pids)\ntime.sleep(1000)"
         )
+        page.kernel.run("import multiprocessing; pool = multiprocessing.get_context('fork').Pool(1)")
         server.plan(reply(Call("run_python", {"code": code})))
         page.start(f"%%agent ran {BRANCH}\nCompute")
         pids = printed_numbers(page)
-        assert len(pids) == 3
+        assert len(pids) == 4
         kernel.manager.provisioner.process.kill()
         for pid in pids:
             wait_for(lambda: ended(pid))  # noqa: B023

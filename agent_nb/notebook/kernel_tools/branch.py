@@ -15,21 +15,18 @@ import asyncio
 import contextlib
 import json
 import os
-import secrets
-import signal
+import select
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from agent_nb._base.constants import IN_BROWSER, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.log import log
-from agent_nb._base.program import guard_command, own_processes
+from agent_nb._base.program import own_processes
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
@@ -71,8 +68,8 @@ _NEW_COPY = (
     "The branch had ended, so this call worked in a new copy of the notebook: what earlier calls set is gone."
 )
 
-Fork = Callable[["BranchProcess", socket.socket, str], Awaitable[None]]
-"""Makes a copy that answers on the socket and marks its processes, and watches it if it is a child of this process."""
+Fork = Callable[["BranchProcess", socket.socket, int], Awaitable[None]]
+"""Makes a copy that answers on the socket, with a guard that reads the pipe and may be a child of this process."""
 
 
 class Branches:
@@ -102,7 +99,7 @@ class Branches:
         await branch.begin()
         return branch
 
-    async def _fork(self, process: "BranchProcess", connection: socket.socket, mark: str) -> None:
+    async def _fork(self, process: "BranchProcess", connection: socket.socket, end: int) -> None:
         """Copy the kernel on its main thread: a copy ends with the thread that made it."""
         loop: Any = asyncio.get_running_loop()
         if threading.current_thread() is not threading.main_thread():
@@ -115,7 +112,8 @@ class Branches:
         def copy() -> None:
             if copied.set_running_or_notify_cancel():
                 try:
-                    process.watch(fork(self._shell, self._tools, connection, mark), mark)
+                    process.guard = fork(self._shell, self._tools, connection, end)
+                    own_processes.add(process.guard)
                     copied.set_result(None)
                 except OSError as error:
                     copied.set_exception(BranchError(f"The kernel could not be copied: {error}."))
@@ -127,31 +125,23 @@ class Branches:
 class BranchProcess:
     """The process of a branch and the connection to it."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.pid, self._connection = 0, connection
+    def __init__(self, connection: socket.socket, end: int) -> None:
+        self.pid = self.guard = 0
+        """The guard is a child of this process, or 0 if the branch is a copy of another."""
+        self._connection, self._end = connection, end
         self.has_ended = False
         self._ending, self._end_requested = threading.Lock(), threading.Event()
         connection.setblocking(False)
 
-    def watch(self, pid: int, mark: str) -> None:
-        """Notice the end of the process, and guard what it starts."""
-        self.pid, guard, nowhere = pid, None, subprocess.DEVNULL
-        with contextlib.suppress(OSError):
-            guard = subprocess.Popen(
-                guard_command(pid, mark),
-                stdin=subprocess.PIPE,
-                stdout=nowhere,
-                stderr=nowhere,
-                start_new_session=True,
-            )
-        own_processes.update(process.pid for process in (self, guard) if process)
-        start_thread("branch watcher", partial(self._watch, guard))
+    def watch(self) -> None:
+        """Notice the end of the process."""
+        start_thread("branch watcher", self._watch)
 
     async def send(self, request: BranchRequest) -> None:
         await asyncio.get_running_loop().sock_sendall(self._connection, packed(request))
 
-    def send_descriptor(self, request: BranchRequest, descriptor: int) -> None:
-        rights = socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor])
+    def send_descriptors(self, request: BranchRequest, *descriptors: int) -> None:
+        rights = socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors)
         self._connection.sendmsg([packed(request)], [rights])
 
     async def receive(self) -> BranchMessage:
@@ -173,14 +163,14 @@ class BranchProcess:
         return bytes(data)
 
     def end(self) -> None:
-        """Kill the process and its group at once, from any thread. The guard ends what has left the group."""
+        """Have the guard kill the process and all that it has started, from any thread."""
         with self._ending:
             if self.has_ended:
                 return
             self.has_ended = True
-            for kill in (os.killpg, os.kill) if self.pid else ():  # it has no group yet if it was just made
-                with contextlib.suppress(OSError):
-                    kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(OSError):
+                os.write(self._end, b"\n")  # a process that the user has forked may keep the pipe open
+            os.close(self._end)
             with contextlib.suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
             self._end_requested.set()
@@ -190,17 +180,23 @@ class BranchProcess:
         self.end()
         self._connection.close()
 
-    def _watch(self, guard: "subprocess.Popen[bytes] | None") -> None:
+    def _watch(self) -> None:
         try:
-            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
-        except (ChildProcessError, AttributeError):  # the child of a branch; older macOS
+            # A copy of a branch may have sent any number: it counts as ended if that is requested.
+            process = os.pidfd_open(self.pid if self.guard else 0)
+            poll = select.poll()
+            poll.register(process, select.POLLIN)
+            poll.poll()
+            os.close(process)
+        except ProcessLookupError:
+            pass
+        except (OSError, AttributeError):  # no process yet, or no Linux
             self._end_requested.wait()
         self.end()
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(self.pid, 0)
-        if guard is not None:
-            guard.communicate()
-        own_processes.difference_update(process.pid for process in (self, guard) if process)
+        if self.guard:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.guard, 0)
+        own_processes.discard(self.guard)
 
 
 class KernelBranch:
@@ -219,23 +215,26 @@ class KernelBranch:
     async def begin(self) -> BranchProcess:
         """Copy the process; raises `BranchError` if that fails."""
         ours, theirs = socket.socketpair()
-        process = self._process = BranchProcess(ours)
-        mark, self._sent = secrets.token_hex(8), Files()
+        reading, writing = os.pipe()
+        process = self._process = BranchProcess(ours, writing)
+        self._sent = Files()
         try:
             with theirs:
-                await self._fork(process, theirs, mark)
+                await self._fork(process, theirs, reading)
             if self._renewable:
                 await off_loop(self.session.copied)
             ready = await process.receive()
             if ready.failure:
                 raise BranchError(ready.failure.message)
-            if not process.pid and ready.pid:
-                process.watch(ready.pid, mark)
+            process.pid = ready.pid or 0
         except BaseException as error:
             process.close()
             if isinstance(error, _BROKEN):
                 raise BranchError("The kernel could not be copied: the copy ended at once.") from None
             raise
+        finally:
+            os.close(reading)
+            process.watch()
         self._remarks += filter(None, [_hanging_note(), _device_note()])
         return process
 
@@ -270,8 +269,8 @@ class KernelBranch:
         async with self._calling:
             process = await self._current()
 
-            async def make_copy(_: BranchProcess, connection: socket.socket, mark: str) -> None:
-                process.send_descriptor(BranchRequest(mark=mark), connection.fileno())
+            async def make_copy(_: BranchProcess, connection: socket.socket, end: int) -> None:
+                process.send_descriptors(BranchRequest(), connection.fileno(), end)
 
             branch = KernelBranch(self._shell, make_copy, renewable=False)
             await branch.begin()

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from agent_nb._base.program import MARK
+from agent_nb._base.program import branch_guard_command
 from agent_nb._base.threads import start_thread, ticking
 from agent_nb._base.wire import brief_wire, from_wire
 from agent_nb.core.errors import ToolError, ToolErrorCode
@@ -32,7 +32,12 @@ from agent_nb.core.events import Change, MimeBundle
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.kernel_tools.capture import forget_captures
 from agent_nb.notebook.kernel_tools.execute import remove_helpers
-from agent_nb.notebook.kernel_tools.inherited import check_memory, cut_connections, separate_memory
+from agent_nb.notebook.kernel_tools.inherited import (
+    DESCRIPTORS,
+    check_memory,
+    cut_connections,
+    separate_memory,
+)
 from agent_nb.notebook.session import HUBS
 from agent_nb.notebook.values.secret_values import found_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
@@ -41,8 +46,8 @@ LENGTH = struct.Struct("!I")
 """The length of a message, which precedes it."""
 NO_MESSAGES = "[A branch cannot send messages to the notebook: widgets do not work in it.]\n"
 _LOCKS: Any = (type(threading.Lock()), type(threading.RLock()))
-_DIE_WITH_PARENT = 1
-"""PR_SET_PDEATHSIG"""
+_SIGNAL_AT_END_OF_PARENT, _ADOPT = 1, 36
+"""PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER"""
 _control_process = getattr(ctypes.CDLL(None), "prctl", None) if sys.platform == "linux" else None
 """Looked up before the fork: in the copy, another thread may have held the loader's lock."""
 
@@ -75,8 +80,6 @@ class BranchRequest:
     tool: str = ""
     args: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
-    mark: str = ""
-    """The mark of the copy's processes."""
     files: tuple[FileChange, ...] = ()
     """The files that have changed since the last request."""
 
@@ -155,7 +158,7 @@ class BranchServer:
     def _receive(self, size: int) -> tuple[bytes, list[int]]:
         data, descriptors = b"", []
         while len(data) < size:
-            piece, numbers, *_ = socket.recv_fds(self._connection, min(size - len(data), 1 << 20), 1)
+            piece, numbers, *_ = socket.recv_fds(self._connection, min(size - len(data), 1 << 20), 2)
             if not piece:
                 raise EOFError
             data += piece
@@ -173,16 +176,18 @@ class BranchServer:
         if request.tool:
             self._answering = self._loop.create_task(self._answer(request, self._answering))
         else:  # not in a task, which the copy could not leave
-            self._copy(descriptors[0], request.mark)
+            self._copy(*descriptors)
 
-    def _copy(self, descriptor: int, mark: str) -> None:
+    def _copy(self, descriptor: int, end: int) -> None:
         with socket.socket(fileno=descriptor) as connection:
             try:
-                pid = fork(self._shell, tuple(self._toolbox), connection, mark)
+                pid = fork(self._shell, tuple(self._toolbox), connection, end)
                 start_thread("branch reaper", partial(os.waitpid, pid, 0))
             except OSError as error:
                 failure = ToolFailure(**vars(ToolError(f"The branch could not be copied: {error}.")))
                 connection.sendall(packed(BranchMessage(failure=failure)))
+            finally:
+                os.close(end)
 
     async def _answer(self, request: BranchRequest, previous: asyncio.Task[None] | None) -> None:
         if previous is not None:  # its code may have forged an answer
@@ -220,18 +225,24 @@ def packed(message: BranchRequest | BranchMessage) -> bytes:
     return LENGTH.pack(len(data)) + data
 
 
-def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, mark: str) -> int:
-    """Copy this process and return the process id of the copy, which answers requests on the connection."""
+def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, end: int) -> int:
+    """Copy this process, and return the process id of the copy's guard. The copy answers requests on the connection.
+
+    The guard is its parent and adopts all that it leaves. It ends them when it can read a line or the end of `end`.
+    """
     check_memory(shell.user_ns)
-    parent, state = os.getpid(), random.getstate()
+    session, state = os.getpid(), random.getstate()
     with warnings.catch_warnings(action="ignore"):  # Python warns about threads, JAX about deadlocks
         pid = os.fork()
     if pid:
         return pid
     try:
+        guard = os.getpid()
+        _control(_ADOPT, 1)
+        if pid := os.fork():
+            _guard(pid, end, session)
         random.setstate(state)  # Python seeds it again in a fork
-        os.environ[MARK] = mark
-        _leave(parent)
+        _leave(guard)
         separate_memory()
         cut_connections(connection.fileno())
         remove_helpers(shell.user_ns)
@@ -243,11 +254,32 @@ def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, mark: str
         os._exit(1)
 
 
+def _control(option: int, value: int) -> None:
+    if _control_process is not None:
+        _control_process(option, value)
+
+
+def _guard(pid: int, end: int, session: int) -> None:
+    """Become the guard of the process: a small program, so that it keeps no memory of the session."""
+    os.setsid()
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _control(_SIGNAL_AT_END_OF_PARENT, signal.SIGTERM)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number, source in enumerate((end if os.getppid() == session else nowhere, nowhere, nowhere)):
+        os.dup2(source, number)
+    for number in map(int, os.listdir(DESCRIPTORS)):
+        if number > 2:
+            with contextlib.suppress(OSError):
+                os.close(number)
+    command = branch_guard_command(pid)
+    os.execv(command[0], command)
+
+
 def _leave(parent: int) -> None:
     """Leave the kernel's process group, signals, event loop and locks."""
     os.setsid()
-    if _control_process is not None:
-        _control_process(_DIE_WITH_PARENT, signal.SIGKILL)
+    _control(_SIGNAL_AT_END_OF_PARENT, signal.SIGKILL)
     if os.getppid() != parent:  # the parent ended in the meantime
         os._exit(1)
     signal.set_wakeup_fd(-1)
@@ -290,6 +322,8 @@ def _cut_front_end(shell: Any, server: BranchServer) -> None:
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         _lead(number, stream)
     HUBS.clear()
+    if scripts := shell.magics_manager.registry.get("ScriptMagics"):
+        scripts.event_loop = None  # of `%%bash`: its thread is not here
     shell.history_manager.enabled = False  # its thread and its database belong to the kernel
     vars(shell.display_pub).update(dict.fromkeys(("publish", "clear_output"), lambda *_, **__: None))
     if kernel := getattr(shell, "kernel", None):

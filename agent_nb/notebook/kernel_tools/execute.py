@@ -389,13 +389,18 @@ def _processes() -> dict[int, str]:
         psutil = importlib.import_module("psutil")  # newer versions of ipykernel load it only on demand
     except ImportError:
         return {}
-    own, children = {*own_processes}, dict[int, tuple[str, set[int]]]()
+    own, children = {*own_processes}, dict[int, tuple[str, int, int]]()
     for child in psutil.Process().children(recursive=True):
         with contextlib.suppress(Exception):  # it has just ended
-            if child.status() != "zombie":
-                children[child.pid] = child.name(), {child.pid, child.ppid(), os.getsid(child.pid)}
+            name = "" if child.status() == "zombie" else child.name()
+            children[child.pid] = name, child.ppid(), os.getsid(child.pid)
     own |= own_processes
-    return {pid: name for pid, (name, ids) in children.items() if not ids & own}
+
+    def is_own(pid: int) -> bool:
+        _, parent, session = children[pid]
+        return not own.isdisjoint((pid, parent, session)) or (parent in children and is_own(parent))
+
+    return {pid: name for pid, (name, *_) in children.items() if name and not is_own(pid)}
 
 
 def _hooks(shell: Any) -> dict[str, set[int]]:
