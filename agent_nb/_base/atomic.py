@@ -19,7 +19,7 @@ from agent_nb._base.text import sha256
 PATIENCE = 5.0
 """Lock timeout in seconds; other notebooks hold a lock for milliseconds."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 FOLDER = ".agent_nb"
 _FILE = "written"
 _MAX_BYTES = 4_000_000
@@ -61,7 +61,7 @@ def write_atomically(target: Path, data: bytes, *, within: Path | None, shared: 
         raise FileExistsError(errno.EEXIST, "It exists and is not a file", str(target))
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f".{target.name[:40]}.{secrets.token_hex(4)}"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666 if shared else 0o600)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o666 if shared else 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
@@ -76,7 +76,7 @@ def write_new(target: Path, data: bytes, *, within: Path) -> None:
     check_place(target, within)
     if not os.path.lexists(target.parent):
         target.parent.mkdir(exist_ok=True)
-    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK, 0o666)
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_LINK, 0o666)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
@@ -88,7 +88,7 @@ def write_new(target: Path, data: bytes, *, within: Path) -> None:
 def append(target: Path, data: bytes, *, within: Path) -> None:
     """Append the data in one call, so that killing the kernel can truncate only the last line."""
     _check_file(target, within)
-    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, 0o644)
+    handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | NO_LINK, 0o644)
     with os.fdopen(handle, "ab", buffering=0) as stream:
         stream.write(data)
 
@@ -110,7 +110,7 @@ def read_file(path: Path, most: int, *, start: bool = False) -> bytes:
 def read_plain(path: Path, *, within: Path, last: int | None = None) -> bytes:
     """Return the content of a file, or its last bytes; raises `OSError` if it is a link or not a file."""
     _check_file(path, within)
-    with os.fdopen(os.open(path, os.O_RDONLY | _NO_LINK), "rb") as stream:
+    with os.fdopen(os.open(path, os.O_RDONLY | NO_LINK), "rb") as stream:
         if last is not None:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - last))
         return stream.read()

@@ -489,6 +489,12 @@ class StreamMasker:
         return showable_text(mask_spans(text[:end], spans)[returned:])
 
 
+def cut_before_secret(text: str, end: int) -> int:
+    """The last place up to `end` that is not inside a secret, nor inside what may be the start of one."""
+    end = min(end, _secret_start(text))
+    return next((start for start, stop in secret_spans(text) if start < end < stop), end)
+
+
 def _secret_start(text: str) -> int:
     """Return the index from which the text must be buffered, because it may be the start of a secret."""
     start = _known_start(text)

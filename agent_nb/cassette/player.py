@@ -22,7 +22,6 @@ from agent_nb.engine.journal import EventLog
 from agent_nb.engine.loop import VariantGroup
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.prepared import release_fingerprint, variants_fingerprint
-from agent_nb.engine.run_input import keep_unfinished
 from agent_nb.engine.start import Prepared
 from agent_nb.files import Files
 from agent_nb.providers.base import Piece, Provider, Request
@@ -185,18 +184,11 @@ class ReplayHandle(RunHandle):
         run, count = self._recorded, len(self.events)
         messages, question, replaced = conversation_after(run, count)
         cut = CutOff(self.events, self.files, messages, self._event_log.publish)
-        keep_unfinished(self.events, cut.messages, cut.add, cut.workspace, self.prepared.toolbox)
         later = EventList(run.events[count:]).of(ev.MessageAdded)
-        cut.close_calls(next((event.message.parts for event in later), ()))
-        return replace(
-            run,
-            **cut.end(reason, run.cost and 0.0),
-            files=cut.workspace.files,
-            given_files=None,
-            messages=tuple(cut.messages),
-            history=question,
-            replaced=run.replaced[:replaced],
-        )
+        known = next((event.message.parts for event in later), ())
+        cut.close(known, could_write=any(tool.stream for tool in self.prepared.toolbox))
+        end = cut.end(reason, run.cost and 0.0)
+        return replace(run, **end, given_files=None, history=question, replaced=run.replaced[:replaced])
 
 
 def _replayed_output(bundle: ev.MimeBundle) -> ev.MimeBundle:

@@ -20,7 +20,7 @@ from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
-from agent_nb.engine.run_input import files_in, keep_unfinished
+from agent_nb.engine.run_input import files_in
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.files import Files, Workspace, starting_change
@@ -28,6 +28,7 @@ from agent_nb.images.convert import thumbnails
 from agent_nb.pages.element_look import SharedLook
 from agent_nb.pages.page_check import LimitedViewer
 from agent_nb.providers.base import RealClock
+from agent_nb.run.cut_off import keep_unfinished
 from agent_nb.run.run import Run
 from agent_nb.run.run_writer import SentConversation
 from agent_nb.tools import ToolContext
@@ -181,7 +182,8 @@ class EngineRun(RunHandle):
             self._journal.tick()
         self._budget.meter.cut_off()
         turns = self._turns
-        keep_unfinished(self.events, turns.messages, turns.add, self._workspace, self.prepared.toolbox)
+        could_write = any(tool.stream for tool in self.prepared.toolbox)
+        keep_unfinished(self.events, turns.messages, turns.add, self._workspace, could_write=could_write)
         turns.close_calls()
         self._end_with(self._result(reason, error and mask(error), other_models))
 

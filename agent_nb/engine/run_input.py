@@ -3,8 +3,7 @@
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, ValuesView
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict, cast, get_args
@@ -13,7 +12,7 @@ import agent_nb.core.events as ev
 from agent_nb._base.text import fenced, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type, wrong_type
+from agent_nb.core.errors import ConfigError, ToolError, check_type, wrong_type
 from agent_nb.core.event_list import last_turn
 from agent_nb.core.messages import (
     Attachment,
@@ -25,7 +24,6 @@ from agent_nb.core.messages import (
     Text,
     ToolCall,
     ToolResult,
-    assistant,
     user,
 )
 from agent_nb.engine.approval import ApprovalRules
@@ -45,20 +43,16 @@ from agent_nb.prompts import (
 )
 from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
-from agent_nb.run.record import unfinished_text
+from agent_nb.run.cut_off import ENTRY, page_in
 from agent_nb.tools import Toolbox, ToolContext
 from agent_nb.tools.base import LoadedData, Name, Schema
 
-ENTRY = "index.html"
 FULL_LENGTH = 50_000
 """User files up to this many characters are shown to the model in full."""
 START_LENGTH = 4_000
 """Characters shown of a longer file, if the model can read the rest."""
 END_LENGTH = 2_000
 """Characters shown of the end of a file or call that the model had not finished."""
-_FENCED_PAGE = re.compile(r"```(?:html|HTML)[^\n`]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
-_BARE_PAGE = re.compile(r"<!doctype html.*?(?:</html>|\Z)|<html.*?(?:</html>|\Z)", re.DOTALL | re.IGNORECASE)
-_JSON_VALUE = re.compile(r'"\s*:\s*"((?:[^"\\]|\\.)*+)', re.DOTALL)
 _ONLY_ARGUMENT = re.compile(
     r'\s*\{\s*"\w+"\s*:\s*"((?:[^"\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*+)(?:\\(?:u[0-9a-fA-F]{0,3})?|"\s*\}?\s*)?'
 )
@@ -68,26 +62,6 @@ _ASKS_FOR_PAGE = re.compile(
     r"|\b(?:make|build|create|write|design|draw|generate|change|show|turn|put)\b[^.?!\n]{0,80}\b(?:page|site|slide)s?\b",
     re.IGNORECASE,
 )
-
-
-def page_in(text: str) -> str | None:
-    """The HTML page in a text (fenced, bare, or inside a JSON string), or None."""
-    fenced_page = _FENCED_PAGE.search(text)
-    if fenced_page and "<" in fenced_page[1]:
-        return fenced_page[1].strip()
-    page = _BARE_PAGE.search(text)
-    if page is None:
-        return None
-    values = itertools.takewhile(lambda value: value.start() < page.start(), _JSON_VALUE.finditer(text))
-    enclosing = [value[1] for value in values if page.start() < value.end()]
-    return _page_in_json(enclosing[0]) if enclosing else page[0].strip()
-
-
-def _page_in_json(characters: str) -> str | None:
-    try:
-        return page_in(json.loads(f'"{characters}"', strict=False))
-    except ValueError:
-        return None
 
 
 def attachments_in(messages: Sequence[Message]) -> tuple[Attachment, ...]:
@@ -170,37 +144,6 @@ def _successful_calls(messages: Sequence[Message]) -> Iterator[ToolCall]:
         if message.tool_calls:
             failed.clear()
     return reversed(calls)
-
-
-def unsaved_files(events: Sequence[ev.Event], files: Files, answer: str, toolbox: Toolbox) -> dict[str, str]:
-    """Unfinished files that do not overwrite finished ones; otherwise the page in the answer, unless the run has
-    files and a tool to write them."""
-    unfinished = {path: text for path, text in unfinished_files(events, files).items() if path not in files}
-    could_write = any(tool.stream for tool in toolbox)
-    if not unfinished and not (files and could_write) and (page := page_in(answer)):
-        return {ENTRY: page}
-    return unfinished
-
-
-def keep_unfinished(
-    events: Sequence[ev.Event],
-    messages: Sequence[Message],
-    add: Callable[[Message], None],
-    files: Workspace,
-    toolbox: Toolbox,
-) -> None:
-    """Keep what the model had written when the run ended: text as a message, which `add` appends, and files."""
-    if text := unfinished_text(events):
-        add(assistant(text))
-    answer = messages[-1].text if messages[-1].role == "assistant" else ""
-    stops = [event.stop for event in events if isinstance(event, ev.TurnFinished)]
-    is_cut = bool(text) or stops[-1:] == ["max_tokens"]
-    cut_paths = {*unfinished_files(events, files.files)}
-    for path, content in unsaved_files(events, files.files, answer, toolbox).items():
-        is_open = is_cut and answer.rstrip().endswith(content) and not content.lower().endswith("</html>")
-        write = files.write_unfinished if is_open or path in cut_paths else files.write
-        with suppress(FileError):
-            write(path, content)
 
 
 def describe_unfinished(base: Run) -> str:

@@ -1,25 +1,31 @@
-"""Writes a run into its file while it goes, for a kernel that is killed: once a second, and at each finished turn."""
+"""Writes a run into its file while it goes, for a kernel that is killed: once a second, and at each finished turn.
+
+A secret is never in the file, also none of which only the beginning has arrived: the end of a text is written once
+more of it has followed.
+"""
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+import os
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.log import log
-from agent_nb._base.secrets import registered
+from agent_nb._base.program import process_start
+from agent_nb._base.secrets import cut_before_secret, registered
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import Usage
 from agent_nb.engine.handle import Handle, RunHandle
 from agent_nb.files import Files
-from agent_nb.run.part_file import Batch, PartFile, PartRows, split
-from agent_nb.run.record import RunRecord
-from agent_nb.run.run_writer import SentConversation
+from agent_nb.run.run_writer import SentConversation, VariantRows, file_header
 from agent_nb.run.store import RunStore
 
 INTERVAL = 1.0
+HELD = 200
+"""Minimum number of characters at the end of a text that are not written yet."""
 
 
 class Saving:
@@ -28,7 +34,7 @@ class Saving:
     def __init__(self, handle: Handle, store: RunStore, warn: Callable[[str], None]) -> None:
         self._handle, self._store, self._warn = handle, store, warn
         self._variants = [_SavedVariant(variant) for variant in handle.runs]
-        self._part: PartFile | None = None
+        self._part: Path | None = None
         self._secrets = -1
         self._due = asyncio.Event()
         handle.subscribe(self._see)
@@ -38,8 +44,6 @@ class Saving:
         """Stop writing. The store then replaces the file by that of the whole run."""
         self._due.set()
         await self._task
-        if self._part is not None:
-            self._part.close()
 
     def _see(self, event: ev.Event) -> None:
         if isinstance(event, ev.TurnFinished | ev.RunFinished):
@@ -62,80 +66,77 @@ class Saving:
         return not self._handle.done
 
     async def _write(self) -> None:
-        again = len(registered) != self._secrets  # what is a secret now may be in the file
-        self._secrets = len(registered)
-        if again:
-            first: Json = {}
+        header: Json = {}
+        if len(registered) != self._secrets:  # what is a secret now may be in the file
+            self._secrets = len(registered)
+            header, first = self._header(), dict[str, Any]()
             for variant in self._variants:
-                variant.begin(self._handle.runs[0].settings, first)
-        batches = [variant.take() for variant in self._variants]
-        await off_loop(self._append, self._record(), batches, again=again)
+                variant.begin(header, first)
+        await off_loop(self._append, header, [variant.news() for variant in self._variants])
 
-    def _append(self, record: RunRecord, batches: Sequence[Batch], *, again: bool) -> None:
-        pairs = zip(self._variants, batches, strict=True)
-        lines = [line for variant, batch in pairs for line in variant.rows.batch(batch)]
-        if self._part is None:
-            self._part, again = self._store.begin(record), False
-        self._part.write(lines, again=again)
+    def _append(self, header: Json, news: Sequence[tuple[list[ev.Event], Files]]) -> None:
+        pairs = zip(self._variants, news, strict=True)
+        lines = [line for variant, (events, files) in pairs for line in variant.lines(events, files)]
+        if header:
+            self._part = self._store.begin(
+                f"{self._handle.name}-{self._handle.id}", [header, *lines], self._part
+            )
+        elif self._part is not None:
+            self._store.append(self._part, lines)
 
-    def _record(self) -> RunRecord:
-        """What the header is made of."""
-        handle = self._handle
-        return RunRecord(
-            id=handle.id,
-            name=handle.name,
-            key=handle.key,
-            prompt=handle.prompt,
+    def _header(self) -> Json:
+        handle, first, pid = self._handle, self._handle.runs[0], os.getpid()
+        return file_header(
             model=handle.model,
             reason="interrupted",
-            settings=handle.runs[0].settings,
-            fingerprint=handle.runs[0].fingerprint,
-            files=Files(),
-            messages=(),
-            events=EventList(),
-            usage=Usage(),
-            cost=None,
-            seconds=0.0,
+            name=handle.name,
+            key=handle.key,
+            id=handle.id,
+            pid=pid,
+            process=process_start(pid),
+            settings=first.settings,
+            prompt=handle.prompt,
+            fingerprint=first.fingerprint,
         )
 
 
 class _SavedVariant:
     def __init__(self, handle: RunHandle) -> None:
         self._handle = handle
-        self._seen = self._taken = 0
-        """Numbers of events."""
         self._conversations: dict[int, SentConversation] = {}
-        """By the number of events before them."""
+        """By the number of the event before it."""
+        handle.subscribe(self._see)
 
-    def begin(self, settings: Json, first: Json) -> None:
+    def _see(self, event: ev.Event) -> None:
+        is_first = isinstance(event, ev.TurnStarted) and event.step == 1
+        if is_first or isinstance(event, ev.ConversationCompacted):
+            self._conversations[event.seq] = self._handle.conversation
+
+    def begin(self, header: Json, first: Json) -> None:
         """Write all events, again if some have been written."""
-        self._taken = 0
-        self.rows = PartRows(self._handle.variant, settings, first)
+        self._written, self._rows = 0, VariantRows(header, first, self._handle.variant)
 
-    def take(self) -> Batch:
-        handle = self._handle
-        self._see(handle.events[self._seen :])
-        events = handle.events[self._taken :]
-        count, piece = split(events)
-        start, end = self._taken, self._taken + count
-        places = [start, *(place for place in self._conversations if start < place <= end)]
-        parts = [
-            (self._conversations.get(place) if place > start else None, events[place - start : stop - start])
-            for place, stop in pairwise([*places, end])
-        ]
-        self._taken = end
-        return Batch(parts, handle.files, piece)
+    def news(self) -> tuple[list[ev.Event], Files]:
+        """The events that are not in the file yet, and the files after them."""
+        return self._handle.events[self._written :], self._handle.files
 
-    def _see(self, events: Sequence[ev.Event]) -> None:
-        """Note the conversation that begins with the first turn, or after the last compaction of these events."""
-        added = 0
-        for at in reversed(range(len(events))):
-            event = events[at]
-            is_first = isinstance(event, ev.TurnStarted) and event.step == 1
-            if is_first or isinstance(event, ev.ConversationCompacted):
-                now = self._handle.conversation
-                messages = now.messages[: len(now.messages) - added]
-                self._conversations[self._seen + at + 1] = now._replace(messages=messages)
-                break
-            added += isinstance(event, ev.MessageAdded)
-        self._seen += len(events)
+    def lines(self, events: Sequence[ev.Event], files: Files) -> Iterator[Json]:
+        """The lines of these events, but for the end of a text that may go on."""
+        events = events[: _safe_count(events)]
+        self._written += len(events)
+        return self._rows.encode(events, files, self._conversations)
+
+
+def _safe_count(events: Sequence[ev.Event]) -> int:
+    """The number of events that can be written: a text in the last ones may go on, and end in a secret."""
+    texts = [
+        getattr(event, "text", "")
+        for event in takewhile(lambda event: isinstance(event, ev.Delta | ev.UsageUpdated), reversed(events))
+    ][::-1]
+    text = "".join(texts)
+    held = max(HELD, max(map(len, registered), default=0))
+    left, count = cut_before_secret(text, max(0, len(text) - held)), len(events) - len(texts)
+    for piece in texts:
+        left -= len(piece)
+        count += left >= 0
+    return count

@@ -17,7 +17,7 @@ PACKED = ".gz"
 CONVERSATION, END = "conversation", "end"
 """The lines that are neither the header nor an event."""
 DELTAS = {kind.type for kind in (ev.TextDelta, ev.ThinkingDelta, ev.ToolArgsDelta, ev.FileDelta)}
-_IN_HEADER = ("model", "reason", "name", "key", "id", "prompt", "settings")
+HEADER = ("model", "reason", "name", "key", "id", "settings", "prompt")
 
 
 class VariantLines:
@@ -30,7 +30,7 @@ class VariantLines:
         self._replaced: list[list[Any]] = []
         self._start: Json = {}
         self._end: Json = {}
-        self.was_sent = False
+        self._was_sent = False
         """Whether a turn has ended, so that a compaction keeps the conversation before it."""
         self.texts: dict[str, str] = {}
         """The text of each file that the next patch changes."""
@@ -52,13 +52,13 @@ class VariantLines:
             case ev.MessageAdded.type:
                 self._messages.append(row["message"])
             case ev.TurnFinished.type:
-                self.was_sent = True
+                self._was_sent = True
             case ev.FileChanged.type:
                 self._change(row)
 
     def _converse(self, conversation: Json) -> None:
         self._first.update({} if self._first else conversation)
-        if self._conversation and self.was_sent:
+        if self._conversation and self._was_sent:
             self._replaced.append(self._messages)
         self._conversation, self._messages = conversation, [*conversation["messages"]]
 
@@ -92,7 +92,7 @@ class VariantLines:
 
     def fields(self) -> Json:
         """The fields of the variant in wire form, without its events and files."""
-        values = {name: self._header.get(name) for name in _IN_HEADER}
+        values = {name: self._header.get(name) for name in HEADER}
         if fingerprint := self._header["fingerprint"]:
             yours = {"prompt": self._header["prompt"], **fingerprint["yours"]}
             values["fingerprint"] = {**fingerprint, "yours": yours}

@@ -4,7 +4,6 @@ Nothing in a file is executed. Its events must be consistent: numbers, times, ca
 """
 
 import codecs
-import contextlib
 import json
 import math
 import os
@@ -18,15 +17,13 @@ from typing import Any, TypedDict
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
 from agent_nb._base.wire import Json, WireError, from_wire, parse_json
-from agent_nb.core.errors import AgentError, FileError, SavedRunError
+from agent_nb.core.errors import AgentError, SavedRunError
 from agent_nb.core.event_list import EventList
-from agent_nb.core.messages import assistant
 from agent_nb.core.run_settings import check_recorded
-from agent_nb.files import MAX_READ_BYTES, MAX_TEXT_BYTES, Files, safe_path, unfinished_files
+from agent_nb.files import MAX_READ_BYTES, MAX_TEXT_BYTES, Files, safe_path
 from agent_nb.render.outputs import check_outputs
 from agent_nb.run.cut_off import CutOff
 from agent_nb.run.moments import sort_annotations
-from agent_nb.run.record import unfinished_text
 from agent_nb.run.run import Run, combine_variants
 from agent_nb.run.run_lines import CONVERSATION, DELTAS, END, FORMAT, VERSION, VariantLines
 
@@ -130,9 +127,8 @@ def read_run(data: bytes, source: str, *, whole: bool = False) -> Run:
     except ValueError as error:
         raise SavedRunError(f"{source!r} is damaged: {error}.") from None
     try:
-        lines = (
-            data.removeprefix(codecs.BOM_UTF8).rstrip().split(b"\n")
-        )  # some editors write a byte order mark
+        # Some editors write a byte order mark.
+        lines = data.removeprefix(codecs.BOM_UTF8).rstrip().split(b"\n")
         header = json.loads(lines[0])
     except (ValueError, RecursionError):
         raise SavedRunError(f"{source!r} is not a saved run: its first line is not JSON.") from None
@@ -263,14 +259,13 @@ class _RunReading:
             raise ValueError("its conversation is missing")
         if "variants" not in row:
             (variant,) = self._variants
-            return _run(variant, row, row)
+            return _run(variant, row)
         chosen = from_wire(int, row.get("chosen"))
         if not 0 <= chosen < len(self._variants):
             raise ValueError(f"there is no variant {chosen}")
         ends = zip(self._variants, row["variants"], strict=True)
-        runs = tuple(_run(variant, end, end) for variant, end in ends)
-        end = row["variants"][chosen]
-        return _run(self._variants[chosen], end, {**end, **row}, runs)
+        runs = tuple(_run(variant, end) for variant, end in ends)
+        return _run(self._variants[chosen], {**row["variants"][chosen], **row}, runs)
 
     def cut_off(self) -> Run:
         """What there is of a run without an end."""
@@ -290,24 +285,14 @@ class _RunReading:
 
 def _cut_off(variant: _Variant) -> Run:
     """The run as it would be if it had been stopped there."""
-    end: Json = (
-        {} if variant.has_ended else {"reason": "interrupted", "usage": {}, "cost": None, "seconds": 0.0}
-    )
-    run = _run(variant, {"digests": variant.lines.digests}, end)
+    digests: Json = {"digests": variant.lines.digests}
     if variant.has_ended:
-        return run
+        return _run(variant, digests)
+    run = _run(variant, {**digests, "reason": "interrupted", "usage": {}, "cost": None, "seconds": 0.0})
     events = EventList(run.events)
     cut = CutOff(events, run.files, run.messages, events.append)
-    if text := unfinished_text(events):
-        cut.add(assistant(text))
-    for path, content in unfinished_files(events, run.files).items():
-        with contextlib.suppress(FileError):
-            if path not in run.files:
-                cut.workspace.write_unfinished(path, content)
-    cut.close_calls()
-    ended = cut.end("interrupted", None, KERNEL_ENDED)
-    files, messages = cut.workspace.files, tuple(cut.messages)
-    return replace(run, **ended, events=events.packed(), files=files, messages=messages)
+    cut.close()
+    return replace(run, **cut.end("interrupted", None, KERNEL_ENDED), events=events.packed())
 
 
 def _check_version(lines: VariantLines, path: str, version: int) -> None:
@@ -319,11 +304,11 @@ def _check_version(lines: VariantLines, path: str, version: int) -> None:
         raise ValueError(f"version {expected} of {path[:40]!r} is expected here, not {version}")
 
 
-def _run(variant: _Variant, end: Json, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
+def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
     newest = {event.path: event for event in variant.events.of(ev.FileChanged)}
     unfinished = [path for path, event in newest.items() if event.unfinished]
     files = Files.of_versions(variant.lines.versions, unfinished)
-    if variant.lines.digests != end.get("digests"):
+    if variant.lines.digests != wire.get("digests"):
         raise ValueError("its events do not make the files that it had at the end")
     if "files" in wire:
         files = Files.from_wire(wire["files"])

@@ -2,9 +2,9 @@
 
 import base64
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import agent_nb.core.events as ev
@@ -17,7 +17,7 @@ from agent_nb.files import Files
 from agent_nb.files import to_wire as versions_to_wire
 from agent_nb.files.diffs import apply_patch, compare
 from agent_nb.run.record import RunRecord
-from agent_nb.run.run_lines import CONVERSATION, END, FORMAT, VERSION, VariantLines
+from agent_nb.run.run_lines import CONVERSATION, END, FORMAT, HEADER, VERSION, VariantLines
 from agent_nb.run.turn_requests import count_added
 
 _TURNS = {kind.type for kind in (ev.RunStarted, ev.TurnStarted, ev.TurnRetrying)}
@@ -27,23 +27,20 @@ _DEFAULTS: Json = {
     if field.name not in ("events", "variants", "files", "given_files")
 }
 """Defaults of the stored fields in wire form; None for required fields."""
-Stream = tuple[int, str, str, str]
-"""Deltas that continue one text: a turn, a type, a call and a path."""
 
 
 def run_file(run: RunRecord) -> bytes:
-    header = file_header(run)
+    header = file_header(**{name: getattr(run, name) for name in (*HEADER, "fingerprint")})
     first: Json = {}
     lines, records, ends = [header], list[Json](), list[Json]()
     variants: Sequence[RunRecord] = run.variants or (run,)
     for variant in variants:
-        known = VariantLines(header, first)
-        rows = EventRows(header["settings"]).encode(variant.events, variant.original_files)
-        for row in _with_conversations(variant, known, rows):
-            known.add(row)
-            lines.append(row)
-        records.append(_fields(variant, known))
-        ends.append({"digests": known.digests, **_without(records[-1], {**_DEFAULTS, **known.fields()})})
+        rows, conversations = VariantRows(header, first, variant.variant), _conversations(variant)
+        lines.append(rows.conversation(conversations.pop(0)))
+        lines += rows.encode(variant.events, variant.original_files, conversations)
+        records.append(_fields(variant, rows.known))
+        known = {**_DEFAULTS, **rows.known.fields()}
+        ends.append({"digests": rows.known.digests, **_without(records[-1], known)})
     end: Json = {"type": END, "usage": brief_wire(run.usage), "cost": run.cost}
     if run.variants:
         chosen = next((i for i, variant in enumerate(variants) if variant.variant == run.variant), 0)
@@ -51,26 +48,25 @@ def run_file(run: RunRecord) -> bytes:
         end |= {"chosen": chosen, "variants": ends, **different}
     else:
         end |= ends[0]
-    return "".join(f"{dump_line(line)}\n" for line in [*lines, end]).encode()
+    return dump_lines([*lines, end])
 
 
 def _without(record: Json, known: Json) -> Json:
     return {name: value for name, value in record.items() if value != known.get(name)}
 
 
-def dump_line(line: Json) -> str:
-    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+def dump_lines(lines: Iterable[Json]) -> bytes:
+    texts = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
+    text = "".join(f"{text}\n" for text in texts)
     # Some readers treat these as line breaks, though JSON does not.
-    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
+    return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085").encode()
 
 
-def file_header(run: RunRecord, **more: Any) -> Json:
+def file_header(prompt: str, settings: Json, fingerprint: Json, **fields: Any) -> Json:
     """The first line. Lists of runs read only its beginning."""
-    header: Json = {"format": FORMAT, "version": VERSION}
-    header |= {name: getattr(run, name) for name in ("model", "reason", "name", "key", "id")}
-    header |= {**more, "settings": to_wire(run.settings), "prompt": run.prompt}
-    request = {key: value for key, value in run.fingerprint.get("yours", {}).items() if key != "prompt"}
-    fingerprint = {**run.fingerprint, "yours": request} if run.fingerprint else {}
+    header = {"format": FORMAT, "version": VERSION, **fields, "settings": to_wire(settings), "prompt": prompt}
+    request = {key: value for key, value in fingerprint.get("yours", {}).items() if key != "prompt"}
+    fingerprint = {**fingerprint, "yours": request} if fingerprint else {}
     masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, masked_text)
     return masked
 
@@ -85,28 +81,6 @@ def _fields(run: RunRecord, known: VariantLines | None) -> Json:
     return masked
 
 
-def _with_conversations(run: RunRecord, known: VariantLines, rows: Iterable[Json]) -> Iterator[Json]:
-    """The rows, with the conversation before them and after each compaction."""
-    conversations = (*run.replaced, run.messages)
-    initial = [
-        messages[: len(messages) - count]
-        for messages, count in zip(conversations, count_added(run.events), strict=False)
-    ]
-    questions = [*(max(0, len(messages) - 1) for messages in initial[:-1]), run.history]
-    starts = zip(initial, questions, strict=True)
-
-    def next_one() -> Iterator[Json]:
-        for messages, history in islice(starts, 1):
-            about = SentConversation(run.system, run.tools, history, messages)
-            yield conversation_line(run.variant, about, known.assumed)
-
-    yield from next_one()
-    for row in rows:
-        yield row
-        if row["type"] == ev.ConversationCompacted.type and known.was_sent:
-            yield from next_one()
-
-
 class SentConversation(NamedTuple):
     """What a model gets with its first turn, or with the next one after a compaction."""
 
@@ -116,10 +90,20 @@ class SentConversation(NamedTuple):
     messages: Sequence[Message]
 
 
-def conversation_line(variant: int, conversation: SentConversation, assumed: Json) -> Json:
-    """The line of a conversation, without what the reader assumes."""
-    wire = change_texts(brief_wire(conversation._asdict()), masked_text)
-    return {"type": CONVERSATION, **({"variant": variant} if variant else {}), **_without(wire, assumed)}
+def _conversations(run: RunRecord) -> dict[int, SentConversation]:
+    """What was sent first and after each compaction, by the number of the event before it."""
+    places, was_sent = [0], False
+    for event in run.events.of(ev.TurnFinished, ev.ConversationCompacted):
+        was_sent = was_sent or isinstance(event, ev.TurnFinished)
+        if was_sent and isinstance(event, ev.ConversationCompacted):
+            places.append(event.seq)
+    sent = dict[int, SentConversation]()
+    conversations = (*run.replaced, run.messages)
+    for place, messages, count in zip(places, conversations, count_added(run.events), strict=False):
+        initial = messages[: len(messages) - count]
+        history = run.history if messages is run.messages else max(0, len(initial) - 1)
+        sent[place] = SentConversation(run.system, run.tools, history, initial)
+    return sent
 
 
 def masked_text(text: str) -> str:
@@ -136,37 +120,50 @@ def _joined(rows: Sequence[Json]) -> Sequence[Json]:
     return [{**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}]
 
 
-class EventRows:
-    """Encodes the events of a variant, each stream masked as one text: a secret may be split over several pieces."""
+class VariantRows:
+    """Encodes a variant. `first` is the first conversation of the file, and filled with it."""
 
-    def __init__(self, settings: Json) -> None:
-        self._settings = settings
+    def __init__(self, header: Json, first: Json, variant: int) -> None:
+        self.known = VariantLines(header, first)
+        self._settings = header["settings"]
+        self._variant: Json = {"variant": variant} if variant else {}
         self._texts: dict[str, tuple[str, str]] = {}
         self._turn = 0
 
-    def encode(self, events: Sequence[ev.Event], files: Files) -> Iterator[Json]:
-        """The events in stored form, with consecutive deltas of one text joined."""
-        rows, streams = list[Json](), dict[Stream, list[Json]]()
+    def conversation(self, conversation: SentConversation) -> Json:
+        """The line of a conversation, without what the reader assumes."""
+        wire = change_texts(brief_wire(conversation._asdict()), masked_text)
+        line = {"type": CONVERSATION, **self._variant, **_without(wire, self.known.assumed)}
+        self.known.add(line)
+        return line
+
+    def encode(
+        self, events: Sequence[ev.Event], files: Files, conversations: Mapping[int, SentConversation]
+    ) -> Iterator[Json]:
+        """The next events, and the conversations that follow those with these numbers.
+
+        Consecutive deltas of one text are joined. Each text is masked as a whole, because a secret may be split over
+        several pieces.
+        """
+        rows, streams = list[Json](), dict[tuple[Any, ...], list[Json]]()
         for event in events:
             row: Json = brief_wire(event)
             del row["run_id"]
             if isinstance(event, ev.Delta):
                 self._turn += row.get("offset") == 0  # the file starts over
-                streams.setdefault(self.stream(event), []).append(row)
+                stream = self._turn, row["type"], row.get("call_id"), row.get("path")
+                streams.setdefault(stream, []).append(row)
             else:
                 row = self._complete(event, row, files)
             rows.append(row)
-        for stream, pieces in streams.items():
-            self.mask(stream, pieces)
+        for pieces in streams.values():
+            _mask_stream(pieces)
         for start, end in delta_groups(events):
-            yield from _joined(rows[start:end])
-
-    def stream(self, delta: ev.Delta) -> Stream:
-        return self._turn, delta.type, getattr(delta, "call_id", ""), getattr(delta, "path", "")
-
-    def mask(self, stream: Stream, rows: Sequence[Json]) -> None:
-        pieces = [whole_text(row["text"]) for row in rows]
-        set_texts(rows, pieces, mask_pieces(pieces), rows[0].get("offset", 0))
+            for row in _joined(rows[start:end]):
+                self.known.add(row)
+                yield row
+                if row["seq"] in conversations:
+                    yield self.conversation(conversations[row["seq"]])
 
     def _complete(self, event: ev.Event, row: Json, files: Files) -> Json:
         if isinstance(event, ev.FileChanged):
@@ -179,13 +176,14 @@ class EventRows:
         return masked
 
 
-def set_texts(rows: Sequence[Json], pieces: Sequence[str], texts: Sequence[str], offset: int) -> None:
-    """Set the masked texts of deltas, the first of which is at `offset`."""
-    differ = pieces != texts
+def _mask_stream(rows: Sequence[Json]) -> None:
+    offset = rows[0].get("offset", 0)
+    pieces = [whole_text(row["text"]) for row in rows]
+    texts = mask_pieces(pieces)
     for row, text in zip(rows, texts, strict=True):
         row |= {name: masked_text(row[name]) for name in ("call_id", "path") if name in row}
         row["text"] = text
-        if "offset" in row and differ:  # masking shifts it
+        if "offset" in row and texts != pieces:  # masking shifts it
             row["offset"] = offset
         offset += len(text)
 

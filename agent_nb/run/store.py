@@ -11,20 +11,19 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from agent_nb._base.atomic import FOLDER, locked, own_folder, read_plain, write_atomically
+from agent_nb._base.atomic import FOLDER, NO_LINK, locked, own_folder, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.program import process_start
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import SavedRunError
 from agent_nb.run import Run
-from agent_nb.run.part_file import PartFile
 from agent_nb.run.record import RunRecord
 from agent_nb.run.run_lines import PACKED, SUFFIX
 from agent_nb.run.run_reader import MAX_UNPACKED, read_header, unpacked
-from agent_nb.run.run_writer import file_header, run_file
+from agent_nb.run.run_writer import dump_lines, run_file
 
 MAX_RUNS = 200
 MOST_PLAIN = 500_000
@@ -52,13 +51,17 @@ class RunStore:
         self.root = home / FOLDER
         self.folder = self.root / "runs"
 
-    def begin(self, record: RunRecord) -> PartFile:
-        """Make the file of a run in progress, with what `record` knows of it."""
+    def begin(self, name: str, lines: Sequence[Json], part: Path | None = None) -> Path:
+        """Write the file of a run in progress: a new one, or `part` again."""
         own_folder(self._home)
-        header = file_header(record, pid=os.getpid(), process=process_start(os.getpid()))
         with self._locked() as rows:
-            name = f"{_next_number(rows)}-{record.name}-{record.id}{PART}{SUFFIX}"
-            return PartFile(self.folder / name, header, within=self._home)
+            part = part or self.folder / f"{_next_number(rows)}-{name}{PART}{SUFFIX}"
+            write_atomically(part, dump_lines(lines), within=self._home)
+        return part
+
+    def append(self, part: Path, lines: Sequence[Json]) -> None:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_APPEND | NO_LINK), "ab") as stream:
+            stream.write(dump_lines(lines))
 
     def save(self, run: Run) -> Path:
         """Write a run in the place of its part, and delete the oldest ones beyond the limits on count and size."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_nb import load
-from agent_nb.run.part_file import HELD
+from agent_nb.engine.saving import HELD
 from agent_nb.run.run_reader import KERNEL_ENDED
 from agent_nb.run.store import RunStore
 from tests.support.fault_table import TABLE

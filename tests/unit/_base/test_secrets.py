@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from agent_nb._base.secrets import (
     MASK,
     StreamMasker,
+    cut_before_secret,
     dump_masked,
     mask,
     mask_json,
@@ -367,3 +368,14 @@ def check_escaped(form: str, cuts: list[int]) -> None:
     assert MASK in whole
     for tail in ("%3C7%3E", "&#60;&#55;", "<7>", "&lt;7"):
         assert tail not in whole
+
+
+@pytest.mark.parametrize("secret", [KEY, f"eyJ{'a1' * 150}.{'b2' * 150}.{'c3' * 150}"])
+def test_a_text_is_never_cut_in_a_secret_however_little_of_it_has_arrived(secret):
+    register(KEY)
+    text, first = f"It is {secret} there", len("It is ")
+    for arrived in range(first + 4, len(text)):
+        for end in (first + 1, first + len(secret) // 2, arrived - 1):
+            cut = cut_before_secret(text[:arrived], min(end, arrived))
+            assert cut <= first + 3 or cut >= first + len(secret)
+            assert cut == end or cut >= first

@@ -21,6 +21,7 @@ from agent_nb.run.run_reader import KERNEL_ENDED
 from agent_nb.run.store import RunStore
 from tests.support.scripts import PAGE, write
 
+ASKED = "Q7-in-the-prompt-Z1"
 SLOW = "A loaf of bread and a roll. " * 40
 
 
@@ -36,7 +37,9 @@ def store(tmp_path) -> RunStore:
 
 def start(store: RunStore, *turns, variants: int = 1, **settings) -> tuple[Handle, Saving, list[str]]:
     warnings = list[str]()
-    prepared = [Agent(ScriptedProvider(list(turns)), **settings).prepare("A page") for _ in range(variants)]
+    prepared = [
+        Agent(ScriptedProvider(list(turns)), **settings).prepare(f"A page, {ASKED}") for _ in range(variants)
+    ]
     handles = start_variants(prepared)
     handle = handles[0] if variants == 1 else VariantsHandle(handles)
     return handle, Saving(handle, store, warnings.append), warnings
@@ -105,9 +108,11 @@ async def test_no_secret_is_on_disk_not_even_its_start_nor_one_that_is_known_lat
     assert "x9Y" not in found
     assert "k3k3" not in found
     register(later)
+    register(ASKED)
     gates[1].set()
     part = await part_with(store, f"{MASK} {MASK}")
     assert later not in part.read_text()
+    assert ASKED not in part.read_text()
     assert load(part).text.startswith(f"{SLOW}{MASK} {MASK} A loaf")
     handle.stop()
     await finish(handle, written, store)
