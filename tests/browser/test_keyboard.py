@@ -56,8 +56,6 @@ def replay_file(stage: Stage, html: str) -> None:
         run = Agent(provider).run_sync("A page")
     stage.page.goto(f"{stage.server.address}/nowhere")
     stage.page.set_content(replay_html(run))
-    stage.page.locator(".anb-cover").wait_for()
-    stage.page.keyboard.press("End")  # the slider has the focus
 
 
 def typing_beside(stage: Stage, show: Callable[[Stage, str], None], prelude: str = "") -> tuple[Any, Any]:

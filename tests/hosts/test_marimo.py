@@ -92,7 +92,7 @@ def test_a_run_streams_and_is_interrupted(chromium, tmp_path):
         expect(result(page)).to_have_count(0)
         expect(heading(page)).to_contain_text("Bread worth")  # the page grows in the preview
         page.get_by_test_id("interrupt-button").click()
-        expect(phase(page)).to_have_text("interrupted")
+        expect(phase(page)).to_have_text("stopped")
         run_again(page)
         expect(phase(page)).to_have_text("writing index.html")  # what was stopped is not played
         assert not (tmp_path / "__marimo__" / "agent_nb").exists()

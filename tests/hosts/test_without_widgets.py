@@ -43,7 +43,7 @@ def test_the_run_is_seen_while_it_is_under_way_and_can_be_interrupted(page, lab)
     expect(page.locator(".anb-note")).to_contain_text("interrupt the kernel")
     expect(page.locator(".anb-frozen iframe")).to_have_count(0)
     page.evaluate(INTERRUPT)
-    expect(head).to_contain_text("interrupted")
+    expect(head).to_contain_text("stopped")
     expect(page.locator(".anb-stage iframe")).to_be_visible()
 
 

@@ -91,7 +91,7 @@ def test_stop_interrupts_a_kernel_that_is_busy_with_python(page: Page, lab: Lab,
     run_notebook(page, lab, "spin", *cells)
     expect(page.locator(".anb-status .phase").first).to_contain_text("running Python")
     page.get_by_role("button", name="Stop").click()
-    expect(page.locator(".anb-status .phase").first).to_contain_text("interrupted")
+    expect(page.locator(".anb-status .phase").first).to_contain_text("stopped")
 
 
 def test_continue_goes_on_with_the_half_page_under_a_new_name(page: Page, lab: Lab, vendor: WireServer):
