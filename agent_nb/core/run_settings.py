@@ -33,6 +33,8 @@ NOTEBOOK_TOOLS = frozenset({"list_cells", "read_cells", "change_cell", "insert_c
 READING_TOOLS = NOTEBOOK_TOOLS | {"list_variables", "describe_variable"}
 """Tools for the notebook that run no code."""
 CODE_TOOL = "run_python"
+MAX_CODE = 50_000
+"""Characters of one call of it."""
 ANSWER_TOOL = "final_answer"
 """The tool with which the model ends a run whose answer has a type."""
 DATA_TOOLS = READING_TOOLS | {CODE_TOOL}

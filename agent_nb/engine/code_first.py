@@ -29,6 +29,8 @@ from agent_nb.run.supported_numbers import lacks_printed
 from agent_nb.tools.toolbox import masked
 
 MOST_BLOCKS = 3
+LONGEST_BLOCK = 20_000
+"""Characters. Longer code is shown and not run."""
 _MOST_LINES = 10
 _LONGEST_LINE = 200
 _LOADS = re.compile(r"DataFrame|read_\w+")
@@ -53,6 +55,8 @@ class CodeFirst:
 
     def judge(self, written: str, files: Files) -> tuple[Literal["run", "ask", "show"], str]:
         """Whether to run a block, and its code. One that repeats an earlier block or quotes the request is not run."""
+        if len(written) > LONGEST_BLOCK:
+            return "show", written
         code = without_loading(written, self._loaded.tables)
         block = canonical_code(code)
         if not code.strip() or block in self._written or len(self._written) >= MOST_BLOCKS:

@@ -24,6 +24,9 @@ from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 from agent_nb.tools.toolbox import masked
 
 SUMMARY_LIMIT = 160
+PROGRESS_LIMIT = 1_000
+PROGRESS_LINES = 100
+"""Lines of progress that a call may report at once, and a tenth of it in each second. More are dropped."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -152,7 +155,7 @@ class ToolRunner:
         context = replace(
             self.context,
             call_id=event_id,
-            progress=lambda text: self.emit(ToolProgress, call_id=event_id, text=str(text)),
+            progress=self._reporter(event_id),
             show=lambda bundle: self.emit(ToolProgress, call_id=event_id, output=bundle),
             charge=self._charges[event_id],
             hosts=self.approvals.allowed_hosts(tool),
@@ -165,6 +168,17 @@ class ToolRunner:
         if tool.cache:
             self._cache[key] = output
         return output
+
+    def _reporter(self, event_id: str) -> Callable[[str], None]:
+        started, lines = self.clock.now(), 0
+
+        def report(text: str) -> None:
+            nonlocal lines
+            if lines < PROGRESS_LINES * (1 + (self.clock.now() - started) / 10):
+                lines += 1
+                self.emit(ToolProgress, call_id=event_id, text=shortened(str(text), PROGRESS_LIMIT))
+
+        return report
 
     def _cache_key(self, tool: Tool, args: Json) -> str:
         files = hash(tuple(self.context.files.files.items()))

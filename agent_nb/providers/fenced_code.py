@@ -27,8 +27,9 @@ class FencedCode:
         """The current line, and how many of its characters were passed on."""
         self._fence, self._is_code = "", False
         """The backticks of the open block, and whether it is Python."""
-        self._codes: list[str] = []
-        self._from_first_block = ""
+        self._codes: list[list[str]] = []
+        """The lines of each block."""
+        self._from_first_block: list[str] = []
 
     def read(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
         result: list[Piece] = []
@@ -57,17 +58,17 @@ class FencedCode:
         if fence and not self._fence:
             self._fence, self._is_code = fence[1], fence[2].strip().lower() in LANGUAGES
             if self._is_code:
-                self._codes.append("")
+                self._codes.append([])
                 yield CallStarted(self._id(), self._blocks.tool)
                 yield CallPiece(self._id(), '{"code": "')
         elif fence and not fence[2].strip() and len(fence[1]) >= len(self._fence):
             yield from self._close_block()
         elif self._is_code:
             code = ("\n" if self._codes[-1] else "") + line.removesuffix("\n")
-            self._codes[-1] += code
+            self._codes[-1] += [code] if code else []
             yield CallPiece(self._id(), json.dumps(code, ensure_ascii=False)[1:-1])
         if self._codes:
-            self._from_first_block += line
+            self._from_first_block.append(line)
         elif unsent:
             yield TextPiece(unsent)
 
@@ -80,19 +81,20 @@ class FencedCode:
         is_cut = self._is_code and turn.stop == "max_tokens"
         if not is_cut:
             yield from self._close_block()
+        after = "".join(self._from_first_block)
         calls = () if turn.message.tool_calls or turn.stop == "refusal" else tuple(self._calls(is_cut))
         if not calls:
-            yield from [TextPiece(self._from_first_block)] if self._codes else ()
+            yield from [TextPiece(after)] if self._codes else ()
             yield turn
             return
-        before = turn.message.text.removesuffix(self._from_first_block).strip()
+        before = turn.message.text.removesuffix(after).strip()
         others = [part for part in turn.message.parts if not isinstance(part, Text)]
         parts = (*([Text(before)] if before else ()), *others, *calls)
         message = replace(turn.message, parts=parts)
         yield replace(turn, stop="max_tokens" if is_cut else "tool_use", message=message)
 
     def _calls(self, is_cut: bool) -> Iterator[ToolCall]:
-        for number, code in enumerate(self._codes, 1):
+        for number, code in enumerate(map("".join, self._codes), 1):
             if is_cut and number == len(self._codes):  # the engine reports it to the model
                 yield ToolCall(self._id(number), self._blocks.tool, _arguments(code).removesuffix('"}'))
                 return

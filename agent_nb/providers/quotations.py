@@ -38,6 +38,8 @@ _MARGIN = re.compile(r"^[ \t>|.$#*+-]*(?:(?:in ?)?\[?[0-9]+\]?[ \t:|.)]+)?[ \t>|
 _TOKEN = re.compile(r"\w+|[^\w\s()'\",;\\#`]")
 """Words and signs, without what a layout may change: brackets, quotation marks, separators, line continuations."""
 
+_MOST_VALUES = 1_000
+"""Values of a written call. One with more counts as a quotation."""
 _LEAST_TOKENS = 4
 """Tokens of code that is searched for inside the lines of data: `df`, a name there, is no quotation."""
 
@@ -71,8 +73,13 @@ def sent_texts(
 
 def is_quoted(call: ToolCall, texts: Iterable[str]) -> bool:
     """Whether a call may be a quotation: a text of the request calls the same tool with the same values."""
-    name, values = _letters(call.name), [*_values(json.loads(call.arguments))]
-    return any(_quotes(_folded(text), _spelled(name), values) for text in texts if name in _letters(text))
+    name, values = (
+        _letters(call.name),
+        [*itertools.islice(_values(json.loads(call.arguments)), _MOST_VALUES + 1)],
+    )
+    return len(values) > _MOST_VALUES or any(
+        _quotes(_folded(text), _spelled(name), values) for text in texts if name in _letters(text)
+    )
 
 
 def is_code_quoted(code: str, texts: Iterable[str], data: Iterable[str] = ()) -> bool:

@@ -22,7 +22,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, BranchError, ConfigError, ToolError
 from agent_nb.core.events import Change, MimeBundle
 from agent_nb.core.messages import ToolCall, ToolSpec
-from agent_nb.files import Content, Files, Workspace
+from agent_nb.files import MAX_TEXT_BYTES, Content, Files, Workspace
 from agent_nb.tools.base import Tool, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import FILE_TOOLS
 from agent_nb.tools.function import checked, reduce_tool, spec_of_types
@@ -34,6 +34,8 @@ from agent_nb.tools.variant_tools import VARIANT_TOOLS
 
 MAX_TEXT = 50_000
 MAX_ERROR = 2_000
+MAX_ARGUMENTS, MAX_FILE_ARGUMENTS = 1_000_000, 4 * MAX_TEXT_BYTES
+"""Characters of a call's arguments, and of a call that writes files."""
 IN_BRANCH = (
     "It works in a branch, a copy of the notebook made for this run: the variables of the notebook stay unchanged. What"
     " it does to files and over the network is real."
@@ -164,6 +166,11 @@ class Toolbox:
                 f"Tools: {', '.join(self._tools)}." if self._tools else "There are no tools: answer in text."
             )
             raise ToolError(f"There is no tool `{call.name[:80]}`.", code="UNKNOWN_TOOL", hint=hint)
+        most = MAX_FILE_ARGUMENTS if tool.content_arguments else MAX_ARGUMENTS
+        if len(call.arguments) > most:
+            raise ToolError(
+                f"The arguments have more than {most:,} characters.", hint="Send less, or in parts."
+            )
         return tool, self.valid(tool, _parse(call.arguments))
 
     def valid(self, tool: Tool, args: Json) -> Json:

@@ -15,13 +15,14 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import select
 import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from agent_nb._base.constants import IN_BROWSER, INTERACTIVE_TYPE, NAMES_TYPE
@@ -43,10 +44,17 @@ from agent_nb.notebook.kernel_tools.branch_process import (
     fork,
     packed,
 )
-from agent_nb.notebook.kernel_tools.capture import DRAWN, MAX_IMAGE
+from agent_nb.notebook.kernel_tools.capture import (
+    DRAWN,
+    MAX_HTML,
+    MAX_IMAGE,
+    MAX_LIVE,
+    MAX_OUTPUTS,
+    MAX_PLAIN,
+)
 from agent_nb.notebook.kernel_tools.inherited import DESCRIPTORS, link_of, shared_devices
 from agent_nb.notebook.session import settings
-from agent_nb.notebook.values.secret_values import remember
+from agent_nb.notebook.values.secret_values import MOST_VALUES, remember
 from agent_nb.render.outputs import check_outputs
 from agent_nb.tools import Tool, ToolContext, ToolOutput
 
@@ -55,6 +63,9 @@ KILL_AFTER = 1.0
 BEGIN_SECONDS = 20.0
 """Seconds in which a process must begin a call. Otherwise it is stuck in what an earlier call has left running."""
 MAX_MESSAGE = 400_000_000
+MAX_STRINGS, MAX_OUTSIDE, MAX_SECRETS = 50_000, 2_000_000, 5_000_000
+"""Of a message: strings, bytes outside of strings, and characters of secrets."""
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*"?', re.DOTALL)
 _LARGE = 100_000
 """Size in bytes above which a message is decoded off the event loop."""
 _BROKEN = (EOFError, OSError, ValueError, RecursionError)
@@ -248,7 +259,7 @@ class KernelBranch:
             try:
                 process = await self._begun(request, context.files.files)
                 async with asyncio.timeout(seconds + KILL_AFTER if name == CODE_TOOL else None):
-                    return self._outcome(await self._result(process, context, shown))
+                    return await self._outcome(await self._result(process, context, shown))
             except asyncio.CancelledError:
                 self._close()
                 raise ToolError("The code was stopped.", code="STOPPED", outputs=shown) from None
@@ -324,11 +335,15 @@ class KernelBranch:
         self, process: BranchProcess, context: ToolContext, shown: list[MimeBundle]
     ) -> BranchMessage:
         """Pass on what the call reports, up to its result."""
+        room = 2 * MAX_LIVE + MAX_OUTPUTS * (MAX_PLAIN + 1)  # what `capture.py` lets code show
         while True:
             message = await process.receive()
             if message.progress is not None:
                 context.progress(message.progress)
             if message.show is not None:
+                is_text = [*message.show] == ["text/plain"]
+                room -= 1 + (len(message.show["text/plain"]) if is_text else MAX_PLAIN)
+            if message.show is not None and room >= 0:
                 context.show(message.show)
                 _add(shown, message.show)
             if message.file is not None:
@@ -338,8 +353,8 @@ class KernelBranch:
             if message.output or message.failure:
                 return message
 
-    def _outcome(self, reply: BranchMessage) -> ToolOutput:
-        remember(self._shell, reply.secrets)
+    async def _outcome(self, reply: BranchMessage) -> ToolOutput:
+        await off_loop(remember, self._shell, reply.secrets)
         remarks, self._remarks = " ".join(self._remarks), []
         result = reply.failure or reply.output or ToolOutput(text="")
         for bundle in result.outputs:
@@ -383,13 +398,33 @@ def _caution() -> str:
 
 
 def _decoded(data: bytes) -> BranchMessage:
-    """Decode a message; raises `WireError` if it has other outputs than code makes: code may write to the socket."""
+    """Decode a message; raises `WireError` if it has more, or other outputs, than code makes: code may write to the
+    socket."""
+    _check_amount(data)
     message: BranchMessage = from_wire(BranchMessage, json.loads(data))
     result = message.output or message.failure
     outputs = (message.show or {}, *(result.outputs if result else ()))
+    fields = asdict(result) if result else {}
+    texts = [text for text in fields.values() if isinstance(text, str)]
+    lengths = ((len(outputs), 2 * MAX_OUTPUTS), (max(map(len, texts), default=0), MAX_HTML))
+    secret_lengths = ((len(message.secrets), MOST_VALUES), (sum(map(len, message.secrets)), MAX_SECRETS))
+    if any(length > most for length, most in lengths + secret_lengths):
+        raise WireError("is too long")
     for kind, content in (item for bundle in outputs for item in bundle.items()):
-        is_text = kind.startswith(DRAWN) and isinstance(content, str) and len(content) <= MAX_IMAGE
+        most = MAX_IMAGE if kind.startswith("image/") else MAX_HTML
+        is_text = kind.startswith(DRAWN) and isinstance(content, str) and len(content) <= most
         if not is_text and kind not in (NAMES_TYPE, INTERACTIVE_TYPE):
             raise WireError("is no output of code", kind[:40])
     check_outputs(outputs)
     return message
+
+
+def _check_amount(data: bytes) -> None:
+    """Raise `WireError` for more values than a call has, before they are parsed."""
+    inside = 0
+    for number, match in enumerate(_STRING.finditer(data)):
+        inside += match.end() - match.start()
+        if number >= MAX_STRINGS:
+            raise WireError("has too many values")
+    if len(data) - inside > MAX_OUTSIDE:
+        raise WireError("has too many values")

@@ -5,6 +5,7 @@ import asyncio
 import base64
 import contextlib
 import itertools
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -17,6 +18,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ToolError
 from agent_nb.core.events import MimeBundle
 from agent_nb.core.messages import Image
+from agent_nb.core.run_settings import MAX_CODE
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.failures import code_frames, error_message, is_code, line_in, short_traceback
 from agent_nb.notebook.kernel_tools.capture import cut
@@ -30,9 +32,13 @@ from agent_nb.notebook.values.tables import counted
 from agent_nb.run.cells import used_helpers
 from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
-from agent_nb.tools.schema import tool_spec
+from agent_nb.tools.schema import described, tool_spec
 
 MAX_TEXT = 20_000
+MAX_MAGIC_COST = 100_000
+"""Characters that IPython reads: all code again for each line with a magic, and a long line in quadratic time."""
+_MAGIC = re.compile(r"\A[!%?,;/]|=\s*[!%]|\?\Z")
+_TOO_MANY_MAGICS = "It has too many or too long lines with `!`, `%` or `?`."
 MAX_IMAGES = 4
 MAX_COMMAND = 60
 _SHELL_METHODS = {"system", "getoutput", "getoutput_split"}
@@ -59,6 +65,8 @@ def run_python(shell: Any) -> Tool:
 
     async def run(args: Json, context: ToolContext) -> ToolOutput:
         code, defaults = str(args["code"]), settings(shell)
+        if _is_costly(code):
+            raise ToolError(_TOO_MANY_MAGICS, hint="Use `subprocess` and functions in their place.")
         magic = defaults.magic_name
         if {f"uses %{magic}", f"uses %%{magic}"} & {*mentions(code, shell)}:
             raise ToolError(f"`%{magic}` cannot be used in run_python.", hint="Do the work in this run.")
@@ -75,7 +83,7 @@ def run_python(shell: Any) -> Tool:
         problem = syntax_problem(str(args.get("code", "")), shell)
         return {"code": problem} if problem else {}
 
-    code = {"type": "string", "description": "Python, as in one cell of the notebook."}
+    code = described("string", "Python, as in one cell of the notebook.", maxLength=MAX_CODE)
     return Tool(
         spec=tool_spec("run_python", _DESCRIPTION, {"code": code}, required=("code",)),
         run=run,
@@ -208,6 +216,8 @@ def _summary(outputs: Sequence[MimeBundle]) -> str:
 
 def mentions(code: str, shell: Any) -> list[str]:
     """Effects such as `runs a shell command: ls` and `uses %timeit`; empty if the code cannot be parsed."""
+    if _is_costly(code):
+        return ["has too many magics to run"]
     try:
         tree = ast.parse(shell.input_transformer_manager.transform_cell(code))
     except Exception:  # invalid code fails when it runs; third-party transformers may fail too
@@ -215,7 +225,15 @@ def mentions(code: str, shell: Any) -> list[str]:
     return list(dict.fromkeys(_mentions(tree)))
 
 
+def _is_costly(code: str) -> bool:
+    """Whether IPython could take seconds to read the code."""
+    lines = [line for line in map(str.strip, code.splitlines()) if _MAGIC.search(line)]
+    return sum(len(code) + len(line) ** 2 // 1_000 for line in lines) > MAX_MAGIC_COST
+
+
 def syntax_problem(code: str, shell: Any) -> str:
+    if _is_costly(code):
+        return _TOO_MANY_MAGICS
     try:
         source = shell.input_transformer_manager.transform_cell(code)
         with warnings.catch_warnings(action="ignore"):

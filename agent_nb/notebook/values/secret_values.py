@@ -30,6 +30,8 @@ _NESTED = 4
 _remembered: WeakKeyDictionary[Any, dict[str, dict[str, str]]] = WeakKeyDictionary()
 """The values found so far, with their forms and where each was found, by shell: code may delete a variable and then
 print its value."""
+_from_branches: WeakKeyDictionary[Any, dict[str, dict[str, str]]] = WeakKeyDictionary()
+"""The same for values that branches have reported, which must not displace those of the session."""
 _blocked: WeakKeyDictionary[Any, set[tuple[str, int]]] = WeakKeyDictionary()
 """Names and ids of the values that took too long. They are not read again."""
 
@@ -146,27 +148,34 @@ def user_secrets(shell: Any) -> Mapping[str, str]:
             blocked.add((latest[0], id(latest[1])))
     for text in list(values)[:-MOST_VALUES]:
         values.pop(text, None)
-    return {form: place for forms in list(values.values()) for form, place in forms.items()}
+    return _forms(_from_branches.get(shell, {}), values)
 
 
 def remembered() -> set[str]:
     """The values that earlier searches have found."""
-    return set(
-        itertools.chain(*(forms for values in _remembered.values() for forms in list(values.values())))
-    )
+    return {*_forms(*_from_branches.values(), *_remembered.values())}
+
+
+def _forms(*found: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The forms of the values, and where each was found."""
+    return {
+        form: place for values in found for forms in list(values.values()) for form, place in forms.items()
+    }
 
 
 def remember(shell: Any, texts: Iterable[str]) -> None:
-    """Add secrets that were found in a branch of this shell."""
-    values = _remembered.setdefault(shell, {})
+    """Add secrets that were found in a branch of this shell, and keep the latest."""
+    values = _from_branches.setdefault(shell, {})
     for text in texts:
         if text not in values and can_be_secret(text, or_words=True) and len(text) <= MAX_LENGTH:
             values[text] = dict.fromkeys(forms_of(text) or {text}, "")
+    for text in list(values)[:-MOST_VALUES]:
+        values.pop(text, None)
 
 
 def found_in(shell: Any) -> list[str]:
     """The secrets that earlier searches have found in this shell, each in its plain form."""
-    return list(_remembered.get(shell, ()))
+    return [*_remembered.get(shell, ()), *_from_branches.get(shell, ())]
 
 
 def _length(item: tuple[str, Any]) -> int:
