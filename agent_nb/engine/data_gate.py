@@ -10,16 +10,17 @@ import json
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ConfigError, ToolError, ToolErrorCode
 from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
+from agent_nb.core.run_settings import MAX_CODE
 from agent_nb.engine.approval import DeniedError
 from agent_nb.engine.run_input import RunInput
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import Request
-from agent_nb.tools.base import Name, Schema, Tool
+from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema, Tool
 
 _ADDED_TEXTS = (
     "sum_up", "go_on", "not_called", "no_answer", "code_answer_unseen", "code_missing", "code_over"
@@ -27,6 +28,9 @@ _ADDED_TEXTS = (
 HELD = "(held back: this run sends no values)"
 _WORD = re.compile(r"\w+")
 _WORD_OR_SYMBOL = re.compile(r"\w+|[^\x20-\x7e]")
+_BETWEEN = re.compile(r"(?<![\d,])(\d{1,6}(?:,\d{3}){0,4})(?![\d,]*\d)|(, | x )")
+"""What separates the phrases of a schema: whole numbers and two signs."""
+_MOST_IN_SCHEMA = 50_000
 _QUOTED = re.compile(r"""(["'])(.*?)\1""")
 BUILT_IN = frozenset(dir(builtins))
 _USUAL_WORDS = BUILT_IN.union(
@@ -43,15 +47,20 @@ _USUAL_WORDS = BUILT_IN.union(
 """Words of error messages that reveal nothing about values."""
 
 
-def schema_text(schema: Schema, names: Container[str]) -> str:
-    """The schema as text. Names that are not in `names` are masked, and repeated lines are counted."""
-    placeholder = "(name held back)"
-    parts = [
-        (part.text if part.text in names or part.text in BUILT_IN else placeholder)
-        if isinstance(part, Name)
-        else part
-        for part in schema
-    ]
+def schema_text(schema: Schema, names: Container[str], texts: Container[str] = ()) -> str:
+    """The schema as text. Names that are not in `names`, and all but numbers and the fixed phrases of schemas, are held
+    back: code can change what describes a value. Repeated lines are counted."""
+
+    def text_of(part: Any) -> str:
+        if type(part) is Name and type(part.text) is str:
+            return part.text if part.text in names or part.text in BUILT_IN else "(name held back)"
+        if type(part) is not str:
+            return "(held back)"
+        pieces = [part] if part in SCHEMA_PHRASES or part in texts else _BETWEEN.split(part)[::3]
+        is_known = all(piece in SCHEMA_PHRASES or piece in texts for piece in filter(None, pieces))
+        return part if is_known else "(held back)"
+
+    parts = map(text_of, schema[:_MOST_IN_SCHEMA])
     lines = [(line, len(list(equal))) for line, equal in itertools.groupby("".join(parts).splitlines())]
     return "\n".join(f"{line} ({count:,} of these)" if count > 1 else line for line, count in lines)
 
@@ -103,11 +112,11 @@ class DataGate:
             text = str(outcome)  # includes the user's note
         elif isinstance(outcome, ToolError):
             code = outcome.code if outcome.code in get_args(ToolErrorCode) else "FAILED"
-            line = f" (line {outcome.line})" if packaged and outcome.line else ""
+            line = f" (line {outcome.line})" if packaged and outcome.line in range(MAX_CODE) else ""
             error = known_words(outcome.headline, self._names) + line
             text = json.dumps({"error": error, "code": code}, ensure_ascii=False)
         elif packaged and outcome:
-            text = schema_text(outcome, self._names)
+            text = schema_text(outcome, self._names, self._texts)[:_MOST_IN_SCHEMA]
         else:
             text = f"Done. {HELD}"
         revealed = [self._withheld[call_id] for call_id in self._to_show]

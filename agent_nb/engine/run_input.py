@@ -45,7 +45,7 @@ from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
 from agent_nb.run.cut_off import ENTRY, page_in
 from agent_nb.tools import Toolbox, ToolContext
-from agent_nb.tools.base import LoadedData, Name, Schema
+from agent_nb.tools.base import SCHEMA_PHRASES, LoadedData, Name, Schema
 
 FULL_LENGTH = 50_000
 """User files up to this many characters are shown to the model in full."""
@@ -216,9 +216,16 @@ def describe_edits(before: Files, after: Files, *, shorten: bool) -> str:
     return "\n\n".join(notes)
 
 
+_EDITS = "I edited files, and this run does not send their contents:"
+SCHEMA_PHRASES.update(
+    (_EDITS, "\n- deleted `", "\n- changed `", "\n- added `", "`", "There are ", "."),
+    (" options for the request before; the files are those of option ",),
+)
+
+
 def _edits_without_values(before: Files, after: Files) -> Schema:
     """What a run that sends no values sends instead."""
-    parts: list[str | Name] = ["I edited files, and this run does not send their contents:"]
+    parts: list[str | Name] = [_EDITS]
     for path in sorted({*before, *after}):
         if before.get(path) != after.get(path):
             verb = "deleted" if path not in after else "changed" if path in before else "added"

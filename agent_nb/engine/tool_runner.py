@@ -104,6 +104,8 @@ class ToolRunner:
             if approved.args != args:
                 call = replace(call, arguments=json.dumps(approved.args, ensure_ascii=False))
             remarks = "\n".join(approved.remarks)
+            if self.gate and approved.answer:
+                self.gate.allow(approved.answer)
             title = self._title_of(tool, approved.args, call)
             output = await self._run_or_cached(event_id, tool, approved, title)
         except ToolError as failure:

@@ -125,7 +125,9 @@ class Name:
 
 
 Schema = tuple[str | Name, ...]
-"""Replacement for a tool's text in a run that sends no values: plain text and names."""
+"""Replacement for a tool's text in a run that sends no values: names, and texts of `SCHEMA_PHRASES` and numbers."""
+SCHEMA_PHRASES: set[str] = set()
+"""The fixed texts of schemas, between their names and numbers. Every module that makes schemas adds its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,7 @@ from agent_nb.notebook.values.schema import read_schema
 from agent_nb.notebook.values.tables import counted
 from agent_nb.run.cells import used_helpers
 from agent_nb.run.code_names import names_in
-from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
+from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema, Tool, ToolContext, ToolOutput
 from agent_nb.tools.schema import described, tool_spec
 
 MAX_TEXT = 20_000
@@ -59,6 +59,11 @@ Returns what the code prints and displays: text, tables and figures. The value o
 `await`, `%magics` and `!commands` work, `input()` does not. `agent_files` is a copy of the files of this run by path. \
 `to_file(path, value)` writes one. A page cannot fetch files: `to_file('sales.js', df)` writes `window.sales = [...]`, \
 which it loads with `<script src="sales.js">`. Prefer new names to changing the user's."""
+
+
+_ONLY_THE_USER = "Output, which only the user sees: "
+_UNITS = (f" {unit}{ending}" for unit in ("line", "table", "image") for ending in ("", "s"))
+SCHEMA_PHRASES.update((_ONLY_THE_USER, "no output", ".", "\n", ": deleted", ", changed in place: ", *_UNITS))
 
 
 def run_python(shell: Any) -> Tool:
@@ -128,7 +133,7 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
 
 def _schema(execution: Execution) -> Schema:
     """The names that the code has set, by type and shape, and the amount of output."""
-    output = f"Output, which only the user sees: {_summary(execution.outputs)}."
+    output = _ONLY_THE_USER, _summary(execution.outputs), "."
     changes = execution.changes
     set_names = [("\n", Name(name), ": ", *read_schema(value)) for name, value in changes.after.items()]
     in_place = [
@@ -136,7 +141,7 @@ def _schema(execution: Execution) -> Schema:
         for name in changes.in_place
     ]
     deleted = [("\n", Name(name), ": deleted") for name in changes.deleted]
-    return (output, *itertools.chain(*set_names, *in_place, *deleted))
+    return (*output, *itertools.chain(*set_names, *in_place, *deleted))
 
 
 def _send_new() -> None:

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 from agent_nb._base.constants import CHANGE_TYPE
@@ -13,7 +13,7 @@ from agent_nb._base.text import fenced, shortened
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolError
-from agent_nb.files.cell_changes import CellAction, CellChange
+from agent_nb.files.cell_changes import CellAction, CellChange, CellType
 from agent_nb.files.notebook_cells import CellContent
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.notebook_tools.cells import CellsRead, describe_cells, find_cells, outline
@@ -22,7 +22,7 @@ from agent_nb.notebook.notebook_tools.proposals import proposals
 from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.cells import mask_named
-from agent_nb.tools.base import Tool, ToolContext, ToolOutput
+from agent_nb.tools.base import SCHEMA_PHRASES, Tool, ToolContext, ToolOutput
 from agent_nb.tools.file_tools import SHORT_FILE, apply_edit, nearest_lines
 from agent_nb.tools.function import to_output
 from agent_nb.tools.schema import described, tool_spec
@@ -37,6 +37,19 @@ _READS = " Reads only. Secrets are masked."
 _CELL = described("string", "The cell's id, as `list_cells` shows it.")
 _CELLS = "Ids, numbers, or ranges of numbers such as 3-7."
 _OLD = "Text to replace, exactly as in the cell; empty for an empty cell."
+_TITLES = (
+    "Cell ",
+    "The failed cell.",
+    *(
+        f"New {kind} cell {place}"
+        for kind in ("code", "Markdown", "raw")
+        for place in ("below cell ", "at the top.")
+    ),
+)
+SCHEMA_PHRASES.update(
+    ("no cells", "[", *(f"] {kind}\n" for kind in get_args(CellType)), ".", "deleted."),
+    (f"{state}: {title}" for state in ("Offered", "Withdrawn") for title in _TITLES),
+)
 _OPTIONAL = ("after", "kind")
 _AFTER = "The id of the cell above it; `top` for none. By default the cell of this run."
 

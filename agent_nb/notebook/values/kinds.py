@@ -90,9 +90,19 @@ def known_class(kind: type) -> tuple[type, str]:
 
 def class_name(kind: type) -> str:
     """`int`, `pandas.DataFrame`: the name of the known class; empty if there is none."""
-    module, _, name = known_class(kind)[1].rpartition(".")
+    return _short_name(known_class(kind)[1])
+
+
+def _short_name(full_name: str) -> str:
+    module, _, name = full_name.rpartition(".")
     library = module.partition(".")[0]
     return name if library in ("", "builtins", "types", "agent_nb") else f"{library}.{name}"
+
+
+def class_names() -> set[str]:
+    """All names that `class_name` gives."""
+    names = (full_name for full_names in _FULL_NAMES.values() for full_name in full_names)
+    return set(map(_short_name, names))
 
 
 def size_of(value: Any) -> str:

@@ -12,11 +12,11 @@ from typing import Any
 
 from agent_nb.engine.data_gate import schema_text
 from agent_nb.notebook.values.describe_values import Description, read_path
-from agent_nb.notebook.values.kinds import class_name, kind_of, no_columns, size_of
+from agent_nb.notebook.values.kinds import class_name, class_names, kind_of, no_columns, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import MOST_COLUMNS
 from agent_nb.notebook.values.value_paths import lookup_masked
-from agent_nb.tools.base import Name, Schema
+from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema
 
 _DTYPES = frozenset(
     re.findall(
@@ -33,6 +33,22 @@ _DTYPES = frozenset(
 )
 """Known dtype names. Anything after them in a dtype, such as categories, is data."""
 _NUMPY_KINDS = {"U": "str", "S": "bytes", "V": "void"}
+_UNITS = ("row", "column", "value", "item", "character", "byte", "variable")
+SCHEMA_PHRASES.update(
+    (
+        *class_names(),
+        *_DTYPES,
+        *_NUMPY_KINDS.values(),
+        "another type",
+        "not readable",
+        "? rows",
+        "?",
+        ", ",
+        ": ",
+    ),
+    ("(a label of type ", ")", "\n- ", "\n- and ", " more columns"),
+    (f" {unit}{ending}" for unit in _UNITS for ending in ("", "s")),
+)
 
 
 def schema_of(value: Any) -> Schema:

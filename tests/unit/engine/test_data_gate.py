@@ -25,7 +25,7 @@ def look(place: str) -> str:
 
 
 def gives(args: object, context: object) -> ToolOutput:
-    return ToolOutput(text=VALUE, images=(PNG,), schema=("one table",))
+    return ToolOutput(text=VALUE, images=(PNG,), schema=("1 table",))
 
 
 LOOK = replace(look, run=gives)
@@ -60,7 +60,7 @@ async def test_a_shown_output_goes_with_the_next_result_and_no_other():
 
     handle.approve_with(answer)
     run = await handle
-    shown = ["one table", f"one table\n\nThe user shows you what `look` gave:\n{VALUE}", "one table"]
+    shown = ["1 table", f"1 table\n\nThe user shows you what `look` gave:\n{VALUE}", "1 table"]
     assert [each.text for each in results(run)] == shown
     assert [len(each.images) for each in results(run)] == [0, 1, 0]
     with pytest.raises(ConfigError, match="The run has ended"):
