@@ -17,7 +17,7 @@ from agent_nb.render.frozen import (
     still_page,
     whole_page,
 )
-from agent_nb.render.plain import markdown, markdown_document, notes_html, plain_text
+from agent_nb.render.plain import markdown, markdown_document, notes_html, plain_text, progress_texts
 from agent_nb.render.safe_markdown import as_text
 from agent_nb.render.summary import model_label
 from agent_nb.render.transcript import Row, rows_of, shortened, shortened_text
@@ -54,11 +54,13 @@ def first_frame(
     note += f" If its kernel is gone, `%agent load {name}` loads what was saved of it."
     status = f"{note} {progress.hint}".strip()
     facts = [*filter(None, [progress.phase]), model_label(model)]
-    inside = progress_html(name, facts, list(shortened(progress.rows, name)), status)
+    rows = list(shortened(progress.rows, name))
+    in_markdown, in_text = progress_texts(rows)
+    about = f"{name}: running, or was when this was saved ({model_label(model)})"
     return {
-        "text/html": safe_text(running_html(key, name, run_id, inside)),
-        "text/markdown": safe_text(note),
-        "text/plain": safe_text(f"{name}: running, or was when this was saved ({model_label(model)})"),
+        "text/html": safe_text(running_html(key, name, run_id, progress_html(name, facts, rows, status))),
+        "text/markdown": safe_text(f"{note}\n\n{in_markdown}".strip()),
+        "text/plain": safe_text(f"{about}\n{in_text}".strip()),
     }
 
 

@@ -69,6 +69,17 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 
 
+def progress_texts(rows: Sequence[Row]) -> tuple[str, str]:
+    """Render the rows of a run in progress as Markdown and as plain text."""
+    blocks = filter(None, map(_markdown_of, rows))
+    lines = [
+        row.text.strip() if isinstance(row, TextRow) else f"  {line_text(row)}"
+        for row in rows
+        if isinstance(row, TextRow | LineRow)
+    ]
+    return "\n\n".join(_joined_lists([*blocks])), "\n".join(lines)
+
+
 def markdown_document(run: FinishedRun, rows: Sequence[Row]) -> str:
     """Render as a Markdown file of its own: also the prompt, the models, the date, and what other variants said."""
     prompt = mask(written_prompt(run)).strip()

@@ -94,9 +94,28 @@ class CutOff:
         self._workspace = Workspace(files, lambda change: self._emit(ev.FileChanged, **vars(change)))
 
     def close(self, parts: Iterable[Any] = (), *, could_write: bool = True) -> None:
-        """Keep what the model had written, and end its calls. `parts` has the known results."""
+        """Keep what the model had written, and end its last calls, each with a result; `parts` has the known ones."""
         keep_unfinished(self._events, self._messages, self._add, self._workspace, could_write=could_write)
-        self._close_calls(parts)
+        turn = last_turn(self._events)
+        resolved = {event.call_id for event in turn.of(ev.ApprovalResolved)}
+        for event in turn.of(ev.ApprovalRequested):
+            if event.call_id not in resolved:
+                self._emit(ev.ApprovalResolved, call_id=event.call_id, approved=False, by="stopped")
+        codes = {event.call_id: event.code for event in turn.of(ev.ToolFinished)}
+        started = [event.call_id for event in turn.of(ev.ToolStarted)]
+        for call_id in started:
+            if call_id not in codes:
+                summary = cut_summary(call_id, self._events, self._workspace.files)
+                self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=summary, code="STOPPED")
+        ids = [call_id for call_id in started if codes.get(call_id) != "NOT_A_CALL"]
+        calls = self._messages[-1].tool_calls if self._messages else ()
+        results = []
+        for call, call_id, part in zip(calls, ids, chain(parts, repeat(None)), strict=False):
+            text = _LOST if call_id in codes else NOT_RUN
+            no_result = ToolResult(call_id=call.id, name=call.name, text=text, code="STOPPED")
+            results.append(part if call_id in codes and isinstance(part, ToolResult) else no_result)
+        if results:
+            self._add(Message(role="tool", parts=tuple(results)))
 
     def end(self, reason: ev.Reason, cost: float | None, error: str | None = None) -> Json:
         """Emit the last event; return the fields of the run that follow. `cost` is for a run of which none is known."""
@@ -119,26 +138,3 @@ class CutOff:
     def _add(self, message: Message) -> None:
         self._messages.append(message)
         self._emit(ev.MessageAdded, message=message)
-
-    def _close_calls(self, parts: Iterable[Any]) -> None:
-        """End open calls, and add a result for each call of the last message."""
-        turn = last_turn(self._events)
-        resolved = {event.call_id for event in turn.of(ev.ApprovalResolved)}
-        for event in turn.of(ev.ApprovalRequested):
-            if event.call_id not in resolved:
-                self._emit(ev.ApprovalResolved, call_id=event.call_id, approved=False, by="stopped")
-        codes = {event.call_id: event.code for event in turn.of(ev.ToolFinished)}
-        started = [event.call_id for event in turn.of(ev.ToolStarted)]
-        for call_id in started:
-            if call_id not in codes:
-                summary = cut_summary(call_id, self._events, self._workspace.files)
-                self._emit(ev.ToolFinished, call_id=call_id, ok=False, summary=summary, code="STOPPED")
-        ids = [call_id for call_id in started if codes.get(call_id) != "NOT_A_CALL"]
-        calls = self._messages[-1].tool_calls if self._messages else ()
-        results = []
-        for call, call_id, part in zip(calls, ids, chain(parts, repeat(None)), strict=False):
-            text = _LOST if call_id in codes else NOT_RUN
-            no_result = ToolResult(call_id=call.id, name=call.name, text=text, code="STOPPED")
-            results.append(part if call_id in codes and isinstance(part, ToolResult) else no_result)
-        if results:
-            self._add(Message(role="tool", parts=tuple(results)))

@@ -26,6 +26,9 @@ from tests.support.wire import Call, Hold, Pause, Say, Think, reply
 PAGE = "<!doctype html><title>Bread</title><h1>Bread</h1>" + "<p>Slow dough, real butter.</p>" * 40
 MADE = Call("create_file", {"path": "index.html", "content": PAGE})
 HALF = Call("create_file", json.dumps({"path": "index.html", "content": PAGE})[:400])
+OUTPUTS = """JSON.stringify(window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells
+    .map(cell => cell.getOutputs?.()))"""
+SCROLLED = "() => document.querySelector('.jp-WindowedPanel-outer').scrollTop"
 
 
 def phase(page: Page, words: str) -> None:
@@ -93,7 +96,12 @@ def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
 
 @pytest.mark.wide
 def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
-    vendor.plan(reply(HALF, Hold()))
+    look = Call("read_file", {"path": "index.html"})
+    vendor.plan(
+        reply(Say("First the page."), MADE),
+        reply(Say("Then a look."), Pause(3), look),
+        reply(Say("At last the rest."), Pause(3), HALF, Hold()),
+    )
     run_notebook(
         page,
         lab,
@@ -102,9 +110,15 @@ def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
         "import os; open('pid', 'w').write(str(os.getpid()))",
         f"%%agent hero {MODEL}\nA page",
     )
+    expect(page.get_by_text("Then a look.")).to_be_visible()
+    shown_page(page).locator("h1").evaluate("h1 => { h1.dataset.loaded = 'once'; }")
+    scrolled = page.evaluate(SCROLLED)
+    page.wait_for_function(f"() => {OUTPUTS}.includes('Then a look.')")
+    expect(shown_page(page).locator("h1")).to_have_attribute("data-loaded", "once")
+    assert page.evaluate(SCROLLED) == scrolled
     phase(page, "writing index.html")
-    pid = int((lab.root / "pid").read_text())
     expect(shown_page(page).locator("h1")).to_have_text("Bread")
+    pid = int((lab.root / "pid").read_text())
     while not list((lab.root / ".agent_nb" / "runs").glob("*hero-*.part.run.jsonl")):
         page.wait_for_timeout(50)
     os.kill(pid, signal.SIGKILL)
@@ -114,7 +128,9 @@ def test_a_killed_kernel_leaves_what_was_seen(page, lab, vendor):
     retry = page.get_by_role("button", name="Retry").locator("xpath=..").locator("code")
     assert len({code.bounding_box()["x"] for code in retry.all()}) == 1 < retry.count()
     save(page)
-    assert "or was when this was saved" in saved_outputs(lab, "killed")
+    for words in ("First the page.", "Then a look."):
+        assert saved_outputs(lab, "killed").count(words) == 3, "as HTML, Markdown and text"
+    assert "not kept" not in page.locator(".anb-card").last.inner_text()
     assert "Error displaying widget" not in page.content()
     page.get_by_role("button", name="Ok", exact=True).click()  # JupyterLab's own message
     page.get_by_role("button", name="Load what was saved").click()

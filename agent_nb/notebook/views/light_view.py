@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 
 from agent_nb._base.secrets import StreamMasker, mask, safe_text
 from agent_nb._base.text import printable_line
-from agent_nb.core.events import ApprovalRequested, Event
+from agent_nb.core.events import ApprovalRequested, Event, TurnFinished
 from agent_nb.core.phase import phase_after
 from agent_nb.engine.handle import Handle
 from agent_nb.notebook.asking import question_title
@@ -16,9 +16,11 @@ from agent_nb.render.transcript import LineRow, Row, TextRow, ToolRow, Transcrip
 INTERVAL = 1.0
 MAX_ROWS = 10
 """Number of newest rows shown: a Jupyter server drops outputs above 1 MB a second."""
+MAX_SAVED_ROWS = 200
+"""Number of newest rows in a notebook that is saved during a run; its frame changes only with each finished turn."""
 
 
-def progress_of(events: Iterable[Event], hint: str) -> Progress:
+def progress_of(events: Iterable[Event], hint: str, most: int = MAX_ROWS) -> Progress:
     phases: dict[int, str] = {}
     transcript = Transcript()
     for event in events:
@@ -31,7 +33,7 @@ def progress_of(events: Iterable[Event], hint: str) -> Progress:
         ]
         return Progress(f"{len(phases)} variants", tuple(lines), hint)
     rows: list[Row] = [
-        _without_outputs(row) if isinstance(row, ToolRow) else row for row in transcript.rows[-MAX_ROWS:]
+        _without_outputs(row) if isinstance(row, ToolRow) else row for row in transcript.rows[-most:]
     ]
     if last := transcript.streamed:
         # A partially received secret is not shown.
@@ -45,12 +47,23 @@ def _without_outputs(call: ToolRow) -> LineRow:
 
 
 class LightForm:
-    """Updates the output of one run until a page with the widget requests the run."""
+    """Updates the output of one run until a page with the widget requests the run.
+
+    Then a notebook that is saved before the end contains it, so it is updated at each finished turn, unless that would
+    draw the widget anew because the front end does not update outputs `in_place`.
+    """
 
     def __init__(
-        self, handle: Handle, live: LiveRun, show: Callable[[dict[str, str]], None], hint: str
+        self,
+        handle: Handle,
+        live: LiveRun,
+        show: Callable[[dict[str, str]], None],
+        hint: str,
+        *,
+        in_place: bool = True,
     ) -> None:
         self._handle, self._live, self._show, self._hint = handle, live, show, hint
+        self._in_place = in_place
         self._shown: Progress | None = None
         self._task = asyncio.get_running_loop().create_task(self._follow())
 
@@ -68,10 +81,15 @@ class LightForm:
         while not await self._live.is_watched(wait):
             self._update(self._hint)
             wait = INTERVAL
+        async for batch in self._handle.batches():
+            is_due = self._in_place and any(isinstance(event, TurnFinished) for event in batch)
+            if is_due and not self._handle.done:
+                self._update(self._hint, MAX_SAVED_ROWS)
+                await asyncio.sleep(INTERVAL)
 
-    def _update(self, hint: str) -> None:
+    def _update(self, hint: str, most: int = MAX_ROWS) -> None:
         handle = self._handle
-        progress = progress_of(handle.events, hint)
+        progress = progress_of(handle.events, hint, most)
         if progress != self._shown:
             self._shown = progress
             self._show(first_frame(handle.key, handle.name, handle.model, handle.id, progress))

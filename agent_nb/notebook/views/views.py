@@ -237,7 +237,8 @@ class LiveView(FrozenView):
         self._in_console = self._can_update and not has_cells(get_ipython())
         if needs_view():
             display(hub().model)
-        self._light = LightForm(handle, self._live, self._replace, hint)
+        in_place = self._can_update and not needs_view()
+        self._light = LightForm(handle, self._live, self._replace, hint, in_place=in_place)
 
     def warn(self, text: str) -> None:
         self._printed.append(text)

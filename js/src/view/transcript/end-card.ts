@@ -50,7 +50,7 @@ export function createEnd(context: Context) {
 		update({ run, state }: Snapshot): boolean {
 			const heading = headingOf(state, run);
 			if (!heading) return false;
-			draw(state, heading, [state.error || failedCheck(run), endedEarly(state) ? keptLine(state) : ""]);
+			draw(state, heading, [state.error || failedCheck(run), keptLine(state)]);
 			const { again: retry = "", others: models = [] } = run.ready ?? {};
 			const before = run.lost ? cellSource("setup", { rename: run.meta.magic }) : null;
 			key.update(retry ? keyCell(run.meta.magic, state) : null);
@@ -101,8 +101,9 @@ export function endedEarly({ busy, reason }: VariantState): boolean {
 	return !busy && reason !== null && reason !== "end_turn" && reason !== "refusal";
 }
 
-/** Kept: `index.html` v2. Unfinished, not kept: `style.css`. */
+/** Kept: `index.html` v2. Unfinished, not kept: `style.css`. Nothing is known of it if the kernel was lost. */
 function keptLine(state: VariantState): string {
+	if (!endedEarly(state) || state.cut) return "";
 	const files = presentFiles(state);
 	const kept = files.filter(({ versions }) => versions.length);
 	const cut = files.filter(({ unfinished }) => unfinished !== null);

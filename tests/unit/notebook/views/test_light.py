@@ -66,10 +66,27 @@ async def test_a_page_that_says_hello_in_time_sees_no_light_form(monkeypatch):
     shown = []
     form = light_view.LightForm(handle, live, shown.append, HINT)
     live.stream.watched.set()
-    await form._task
-    assert not shown
     handle.stop()
     await handle
+    await form._task
+    assert not shown
+
+
+async def test_each_finished_turn_is_saved_while_a_page_shows_the_run():
+    turns = [[text("First the page."), write()], [text("Then."), write("b.html")], [text("x"), stall()]]
+    handle = Agent(ScriptedProvider(turns)).start("go")
+    live = Hub().follow(handle)
+    live.stream.watched.set()
+    shown, none = [], []
+    forms = [light_view.LightForm(handle, live, shown.append, HINT)]
+    forms.append(light_view.LightForm(handle, live, none.append, HINT, in_place=False))
+    await eventually(lambda: shown and "b.html" in shown[-1]["text/html"])
+    for kind in ("text/html", "text/markdown", "text/plain"):
+        assert all(words in shown[-1][kind] for words in ("First the page.", "index.html", "Then."))
+    handle.stop()
+    await handle
+    await asyncio.gather(*(form._task for form in forms))
+    assert not none
 
 
 async def test_it_shows_the_phase_the_calls_and_the_last_words():
