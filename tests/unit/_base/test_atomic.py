@@ -50,7 +50,6 @@ ALLOWED = {
     "notebook/kernel_tools/inherited.py": "opens again what the session has open",
     "notebook/verify.py": "a new folder of its own below the system's temporary folder",
     "marimo.py": "deletes a recording, after `check_place`",
-    "run/part_file.py": "appends to the file that it has just made",
     "run/store.py": "deletes old runs, under a lock that refuses links",
     "run/replay_file.py": "a new folder of its own below the system's temporary folder",
 }
