@@ -27,6 +27,8 @@ CHARACTERS = {
 }
 END = "\0"
 """Hardly any pattern takes it."""
+CUTS = 10
+"""Starts of the text that a pattern takes."""
 MOST = 16
 """Units of each kind."""
 
@@ -158,17 +160,22 @@ def _compiled(site: Site, scope: dict[str, Any]) -> "re.Pattern[Any]":
 
 
 def hard_texts(pattern: "re.Pattern[Any]", size: int) -> Iterator[str]:
-    """Texts of about this many characters: what the pattern repeats, many times over, and then something else."""
+    """Texts of about this many characters: what the pattern repeats, or the start of what it takes, many times over,
+    after another start of it, and then something else."""
     text = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     tree = parser.parse(
         text, pattern.flags & ~re.UNICODE if isinstance(pattern.pattern, bytes) else pattern.flags
     )
     samples = list(dict.fromkeys(filter(None, _samples(tree))))
-    characters = sorted({sample[0] for sample in samples} | {sample[-1] for sample in samples})[:MOST]
-    pairs = ["".join(pair) for pair in itertools.permutations(characters, 2)][:MOST]
     whole = _sample(tree)
-    for unit in dict.fromkeys(filter(None, (*characters, *pairs, *samples[:MOST], whole[:-1]))):
-        for lead in dict.fromkeys(("", whole[:-1])):
+    cuts = range(1, len(whole), max(1, len(whole) // CUTS))
+    starts = [whole[:cut] for cut in cuts]
+    characters = sorted({sample[0] for sample in samples} | {sample[-1] for sample in samples} | {"\n"})[
+        :MOST
+    ]
+    pairs = ["".join(pair) for pair in itertools.permutations(characters, 2)][:MOST]
+    for unit in dict.fromkeys(filter(None, (*characters, *pairs, *samples[:MOST], *starts, whole[:-1]))):
+        for lead in dict.fromkeys(("", *starts, whole[:-1])):
             yield lead + unit * (size // len(unit)) + END
 
 

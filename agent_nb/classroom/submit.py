@@ -35,7 +35,7 @@ MAX_LOG = 20_000_000
 MAX_RUN = 20_000_000
 MAX_RUNS = 50_000_000
 MAX_PAGES = 20_000_000
-_SUBMIT = re.compile(r"^\s*%\w+[ \t]+submit\b", re.MULTILINE)
+_SUBMIT = re.compile(r"^[ \t]*+%\w+[ \t]+submit\b", re.MULTILINE)
 _CHECK = re.compile(r"%%\w+\s.*--check(?:\s|=)")
 _MOST_NAMED = 5
 _GRANULARITY = 0.05

@@ -20,7 +20,8 @@ STYLES = {
 }
 """Words of a note about an element, and their styles."""
 _POINTED = re.compile(
-    r"the element <(?P<tag>[a-z][\w-]*).*?, line (?P<line>\d+) of `[^`]+`\)(?P<more> and (?=the element ))?"
+    r"the element <(?P<tag>[a-z][\w-]*+)(?:(?!the element <).)*?, line (?P<line>\d+) of `[^`]+`\)"
+    r"(?P<more> and (?=the element ))?"
     r"(?:: (?P<note>[^\n]*))?",
     re.DOTALL,
 )
@@ -139,7 +140,9 @@ def _sections(brief: Brief, page: str) -> Iterator[PageEdit]:
     names = sections_in(brief.prompt)
     if _REMOVE.search(brief.prompt):
         for name in names:
-            if match := re.search(rf'<section [^>]*id="{name}">.*?</section>\n?', page, re.DOTALL):
+            if match := re.search(
+                rf'<section [^<>]*id="{name}">(?:(?!<section\b).)*?</section>\n?', page, re.DOTALL
+            ):
                 yield PageEdit(match[0], "", f"Removed: {TITLES[name].lower()}.")
         return
     names = [name for name in names if f'id="{name}"' not in page]

@@ -18,6 +18,8 @@ SECONDS = 20.0
 _V6_PUBLIC = ipaddress.IPv6Network("2000::/3")
 _V6_SPECIAL = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "3fff::/20")))
 """Tunnel, test and documentation ranges that older versions of Python treat as public."""
+_V4_SPECIAL = ipaddress.IPv4Network("192.0.0.0/24")
+"""Special addresses, most of which older versions of Python treat as public."""
 _V4_EMBEDDED = tuple(map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96")))
 """Prefixes whose last four bytes are an IPv4 address: mapped addresses and NAT64."""
 _ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
@@ -27,7 +29,7 @@ _ISATAP = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
 def is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv4Address):
-        return ip.is_global and not ip.is_multicast
+        return ip.is_global and not ip.is_multicast and ip not in _V4_SPECIAL
     inner = ipaddress.IPv4Address(ip.packed[-4:])
     if any(ip in network for network in _V4_EMBEDDED):
         return is_public(str(inner))

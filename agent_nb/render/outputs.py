@@ -23,7 +23,7 @@ _VOID = frozenset({"br", "hr"})
 _RAW = frozenset({"style", "script"})
 MOST_NESTED = 200
 """Maximum open elements; each closing tag searches them."""
-_KNOWN_SHEET = re.compile(r"(?:[^{}]*\.dataframe[^{}]*\{[^{}]*\})*\s*")
+_KNOWN_SHEET = re.compile(r"(?:(?:(?!\.dataframe)[^{}])*\.dataframe[^{}]*\{[^{}]*\})*\s*")
 """The style sheets in tables of pandas and polars."""
 MAX_SHEET = 2_000
 """Maximum characters; on longer sheets the pattern is too slow."""

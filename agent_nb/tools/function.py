@@ -50,7 +50,7 @@ _HEADING = re.compile(
 )
 _PARAMETER_SECTIONS = ("Args", "Arguments", "Parameters", "Params", "Other Parameters")
 _SPHINX_FIELD = re.compile(r"^:\w[^:\n]*+:(?!`)", re.MULTILINE)  # a role such as :class:`Tool` is not a field
-_SPHINX_PARAMETER = re.compile(r"^:param\s+(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
+_SPHINX_PARAMETER = re.compile(r"^:param\s++(?:[^:\n]*\s)?(\w+):(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)
 
 
 def to_output(value: Any) -> ToolOutput:

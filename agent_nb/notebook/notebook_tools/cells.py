@@ -18,6 +18,8 @@ from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, Des
 MOST_LISTED = 500
 MOST_TEXT = 40_000
 """Maximum characters of all cells that one call describes. The first cell is always described, with fewer outputs."""
+_NOTE = 300
+"""Characters for what is said about the rest."""
 MOST_FIGURES = 10
 FIRST_LINE = 80
 _FIGURES = ("image/png", "image/jpeg")
@@ -65,7 +67,7 @@ def find_cells(cells: Sequence[CellContent], names: Iterable[str]) -> list[CellC
 
 def outline(cells: Sequence[CellContent], own: str, secrets: Collection[str]) -> str:
     """One line per cell: number, id, kind, execution count, first line, kinds of output."""
-    lines = [f"{len(cells)} cells:"]
+    lines, length = [f"{len(cells)} cells:"], _NOTE
     for cell in cells[:MOST_LISTED]:
         first_line = next((line for line in cell.source[:10_000].splitlines() if line.strip()), "")
         line = shortened(mask_named(printable_line(first_line), secrets), FIRST_LINE)
@@ -73,9 +75,13 @@ def outline(cells: Sequence[CellContent], own: str, secrets: Collection[str]) ->
         words = [f"[{cell.number}]", cell.id or "(no id)", cell.kind, _runs(cell), f"`{line}`"]
         words += [f"({shortened(printable_line(kinds), FIRST_LINE)})"] if kinds else []
         words += ["(the cell of this run)"] if cell.id and cell.id == own else []
-        lines.append(" ".join(filter(None, words)))
-    if len(cells) > MOST_LISTED:
-        lines.append(f"and {len(cells) - MOST_LISTED:,} more")
+        words = [*filter(None, words)]
+        length += sum(map(len, words)) + len(words)
+        if length > MOST_TEXT:
+            break
+        lines.append(" ".join(words))
+    if len(cells) >= len(lines):
+        lines.append(f"and {len(cells) - len(lines) + 1:,} more")
     return "\n".join(lines)
 
 
@@ -94,9 +100,11 @@ def describe_cells(cells: Sequence[CellContent], secrets: Collection[str]) -> De
     The text says what was cut or left out.
     """
     parts: list[Description] = []
+    length = _NOTE
     for number, cell in enumerate(cells):
         part = _describe_cell(cell, secrets, MOST_FIGURES - sum(len(part.images) for part in parts))
-        if parts and sum(len(part.text) for part in parts) + len(part.text) > MOST_TEXT:
+        length += len(part.text) + len("\n\n")
+        if parts and length > MOST_TEXT:
             numbers = " to ".join(dict.fromkeys((str(cell.number), str(cells[-1].number))))
             text = f"(Not read, because the text would be too long: cells {numbers}.)"
             parts.append(Description(text, shortened=tuple(map(_name, cells[number:]))))
@@ -120,14 +128,14 @@ def _describe_cell(cell: CellContent, secrets: Collection[str], most_figures: in
     source = fenced(masked_beginning(cell.source, TEXT_LIMIT, secrets), _LANGUAGES.get(cell.kind, ""))
     lines = [f"{label_of(cell).capitalize()} ({facts}){' (cut)' if cell.is_cut else ''}:", source]
     is_shortened = cell.is_cut or len(cell.source) > TEXT_LIMIT
-    length, omitted = len(source), cell.omitted
+    length, omitted = _NOTE + len(lines[0]) + len(source), cell.omitted
     for index, (title, text, _) in enumerate(map(_read_output, cell.outputs)):
+        block = fenced(masked_beginning(COLOUR.sub("", text), CELL_LIMIT, secrets)) if text.strip() else ""
+        length += len(f"{title}:\n{block}\n") if block else 0
         if length > MOST_TEXT:
             omitted += len(cell.outputs) - index
             break
-        if text.strip():
-            lines += [f"{title}:", fenced(masked_beginning(COLOUR.sub("", text), CELL_LIMIT, secrets))]
-            length += len(lines[-1])
+        lines += [f"{title}:", block] if block else []
         is_shortened |= len(text) > CELL_LIMIT
     if omitted:
         lines.append(f"(Not read, because the text would be too long: {omitted:,} more outputs.)")

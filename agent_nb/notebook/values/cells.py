@@ -12,7 +12,7 @@ from agent_nb.notebook.values.value_masking import Masks
 _QUOTED = r"""\"{3}[\s\S]*?\"{3}|'{3}[\s\S]*?'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
 _NAMED_TEXT = re.compile(
     r"(?<![\w.\-])(?P<before>[.\-]*+)(?P<name>\w[\w.\-]*+)"
-    rf"(?P<sign>[\"']?\]?\s*(?::\s*[\w.|\[\] ]+=|[:=])\s*[bfru]{{0,2}})(?P<text>{_QUOTED})",
+    rf"(?P<sign>[\"']?\]?\s*(?::\s*+[\w.|\[\] ]*+=|[:=])\s*[bfru]{{0,2}})(?P<text>{_QUOTED})",
     re.IGNORECASE,
 )
 """Quoted text and its name: `password = "..."`, `config["token"] = "..."`, `{'api_key': '...'}`."""

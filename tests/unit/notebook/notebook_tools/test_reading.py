@@ -7,7 +7,7 @@ import pytest
 
 from agent_nb.files.notebook_cells import read_notebook_cells
 from agent_nb.notebook.notebook_tools import open_notebook as asking
-from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES, MOST_TEXT, describe_cells
+from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES, MOST_TEXT, describe_cells, outline
 from tests.unit.notebook.notebook_tools.conftest import code, figure
 
 
@@ -68,11 +68,22 @@ async def test_the_model_is_told_how_many_cells_the_page_has_left_out(page, left
         assert ("more cells below" in text, said in text) == (bool(said), True)
 
 
-def test_a_cell_with_many_outputs_is_bounded_and_the_text_says_so():
-    lines = [{"output_type": "stream", "text": "x" * 100}] * 20_000
+@pytest.mark.parametrize("source", ["x", "x = 1\n" * 20, "x" * 5_000])
+def test_many_cells_are_bounded_and_the_text_says_so(source):
+    outputs = [{"output_type": "display_data", "data": {f"text/{'x' * 60}": "1"}}]
+    cells = read_notebook_cells([code(f"{number:064}", source, *outputs) for number in range(2_000)])
+    listed, described = outline(cells, "", []), describe_cells(cells, [])
+    assert max(len(listed), len(described.text)) <= MOST_TEXT
+    assert f"and {2_000 - listed.count('code')} more" in listed.replace(",", "")
+    assert "too long: cells" in described.text
+
+
+@pytest.mark.parametrize("length", [1, 100, 5_000])
+def test_a_cell_with_many_outputs_is_bounded_and_the_text_says_so(length):
+    lines = [{"output_type": "stream", "text": "x" * length}] * 20_000
     (cell,) = read_notebook_cells([code("loud", "print()", *lines)])
     described = describe_cells([cell], [])
-    assert len(described.text) < 2 * MOST_TEXT
+    assert MOST_TEXT / 2 < len(described.text) <= MOST_TEXT
     assert "more outputs.)" in described.text
     assert described.shortened == ("cell 1 of the notebook",)
 
