@@ -57,6 +57,11 @@ _ONLY_ARGUMENT = re.compile(
     r'\s*\{\s*"\w+"\s*:\s*"((?:[^"\\]|\\u[0-9a-fA-F]{4}|\\["\\/bfnrt])*+)(?:\\(?:u[0-9a-fA-F]{0,3})?|"\s*\}?\s*)?'
 )
 """An object with one text, which may end anywhere in the text or after it."""
+_EDITS = "I edited files, and this run does not send their contents:"
+SCHEMA_PHRASES.update(
+    (_EDITS, "\n- deleted `", "\n- changed `", "\n- added `", "`", "There are ", "."),
+    (" options for the request before; the files are those of option ",),
+)
 _ASKS_FOR_PAGE = re.compile(
     r"\b(?:web ?(?:page|site|app)|home ?page|landing page|html|dashboard)s?\b|\.(?:html?|css|js|md|svg)\b"
     r"|\b(?:make|build|create|write|design|draw|generate|change|show|turn|put)\b[^.?!\n]{0,80}\b(?:page|site|slide)s?\b",
@@ -214,13 +219,6 @@ def describe_edits(before: Files, after: Files, *, shorten: bool) -> str:
             diff = unified_diff(old, new, path)
             notes.append(f"I changed `{path}`:\n{_code(diff, 'diff', shorten=shorten)}")
     return "\n\n".join(notes)
-
-
-_EDITS = "I edited files, and this run does not send their contents:"
-SCHEMA_PHRASES.update(
-    (_EDITS, "\n- deleted `", "\n- changed `", "\n- added `", "`", "There are ", "."),
-    (" options for the request before; the files are those of option ",),
-)
 
 
 def _edits_without_values(before: Files, after: Files) -> Schema:

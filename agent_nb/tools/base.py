@@ -28,6 +28,8 @@ _LONGEST_SPLIT_ESCAPE = len(r"\ud83d\ude0")
 _OPENING = re.compile(r'\s*+[{,]\s*+"(path|content)"\s*+:\s*+"')
 _LONGEST_OPENING = 200
 _DECODER = json.JSONDecoder(strict=False)
+SCHEMA_PHRASES: set[str] = set()
+"""The fixed texts of schemas, between their names and numbers. Every module that makes schemas adds its own."""
 
 ArgumentPiece = tuple[str, int, str]
 Approval = Literal["never", "ask"]
@@ -126,8 +128,6 @@ class Name:
 
 Schema = tuple[str | Name, ...]
 """Replacement for a tool's text in a run that sends no values: names, and texts of `SCHEMA_PHRASES` and numbers."""
-SCHEMA_PHRASES: set[str] = set()
-"""The fixed texts of schemas, between their names and numbers. Every module that makes schemas adds its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
