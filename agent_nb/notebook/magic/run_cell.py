@@ -156,7 +156,7 @@ async def _attend(plan: CellPlan, handle: Handle, view: View, saving: Saving | N
             _show(plan, handle, view)
             if is_attended(plan.session.shell):
                 view.ask_with(partial(ask_in_text, consent=handle.consent, several=len(plan.prepared) > 1))
-        except Exception:
+        except Exception:  # a view may fail in any way; the run is set and saved all the same
             handle.stop()
             raise
         finally:
