@@ -20,11 +20,13 @@ from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.core.bound_pages import BoundNames, bound_pages
 from agent_nb.core.errors import ConfigError, check_type, wrong_type
 from agent_nb.core.events import Event
+from agent_nb.core.feature import Feature, features, is_built_in
+from agent_nb.core.keywords import Keywords
 from agent_nb.core.messages import Message
 from agent_nb.core.run_settings import (
-    CODE_TOOL,
     DERIVED,
     SETTINGS,
+    TYPED,
     Limits,
     RunSettings,
     check_stack,
@@ -35,8 +37,10 @@ from agent_nb.core.run_settings import (
 from agent_nb.engine.approval import Policy, read_policy
 from agent_nb.engine.batch.runs import Models, Prompts, Runs, Store, plan_jobs
 from agent_nb.engine.batch.runs_handle import RunsHandle
+from agent_nb.engine.draft import Draft
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
+from agent_nb.engine.parts import code_of
 from agent_nb.engine.run_input import InputArgs, RunInput, as_sequence, open_run, read_images
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, check_loop, start_variants
 from agent_nb.images.maker import INPUTS, Studio
@@ -48,8 +52,6 @@ from agent_nb.providers.registry import MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.answer import answer_type
-from agent_nb.tools.base import BranchMaker, LoadedData
 from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
@@ -82,15 +84,13 @@ class Agent:
         approve: Policy = "ask",
         middleware: Iterable[Any] = (),
         bind: Mapping[str, Any] | None = None,
-        answer: Any = None,
-        branch: bool = False,
+        **keywords: Unpack[Keywords],
     ) -> None:
         self.provider = read_model(model)
         self.toolbox = read_tools(tools)
         check_type("system", system, str | None, "text")
         check_type("limits", limits, Limits | None, "a `Limits`, such as `Limits(steps=8, usd=0.20)`")
-        check_type("branch", branch, bool, "True or False")
-        self.settings = RunSettings(limits=limits or Limits(), instructions=system, branch=branch)
+        self.settings = RunSettings(limits=limits or Limits(), instructions=system)
         self.approve = approve
         read_policy(approve, self.toolbox)  # raises early, not at the first run
         self.viewer: PageViewer | None = None
@@ -98,7 +98,7 @@ class Agent:
         self._hooks = Hooks.of(middleware)
         check_type("bind", bind, Mapping | None, "a dict such as {'sales': sales}")
         self._bound: BoundNames | None = bound_pages().bound_values(bind) if bind else None
-        self._answer = None if answer is None else answer_type(answer)
+        self._given = read_keywords(keywords)
         self._cell: tuple[str, Sequence[str] | None] | None = None
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
@@ -211,7 +211,7 @@ class Agent:
         Parameters that are sent to the vendor, such as `effort`, are arguments of `agent_nb.model`.
         """
         for name, value in changed.items():
-            if name not in SETTINGS or name in DERIVED:
+            if name not in TYPED or name in DERIVED:
                 raise ConfigError(f"An agent has no setting {name!r} that can be changed.")
             if SETTINGS[name].sent == "request" and not self.provider.offline:
                 provider_value = getattr(self.provider, name, None) or self.provider.sampling.get(name)
@@ -240,6 +240,10 @@ class Agent:
     def with_bound(self, bound: BoundNames | None) -> Self:
         """Return a copy of this agent whose pages are bound to these names."""
         return self._copy(_bound=bound)
+
+    def with_given(self, given: Mapping[str, Any]) -> Self:
+        """Return a copy of this agent with what was given for features, by their names."""
+        return self._copy(_given={**self._given, **given})
 
     def with_cell(self, prompt: str, variables: Sequence[str]) -> Self:
         """Return a copy of this agent for a cell's prompt, before its `{{name}}` are replaced, and its variables."""
@@ -374,9 +378,10 @@ class Agent:
 
     def _prepare(self, run_input: RunInput, *, several: bool = False) -> Prepared:
         """Prepare a run; `several` says that it is one of several variants."""
-        branches = self._branches(run_input.base_settings, several=several)
         if isinstance(self.provider, RunDriver):
-            return self.provider.prepare(self._prepared(run_input, self.toolbox, branches=branches))
+            return self.provider.prepare(
+                self._prepared(self._draft(run_input, self.toolbox, several=several))
+            )
         studio, lean = self._image_studio(), self._is_lean(run_input)
         available = {
             INPUTS: run_input.inputs,
@@ -387,26 +392,43 @@ class Agent:
         self._check_data(run_input)
         toolbox = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
         toolbox = toolbox.without(SEEING).without_values() if self._data(run_input.base_settings) else toolbox
-        toolbox = toolbox.plus(self._answer.tool()) if self._answer else toolbox
-        if loaded := self._loaded(run_input, toolbox):
-            run_input = run_input.asking_for_code(loaded)
-        prepared = self._prepared(run_input, toolbox, studio, branches)
+        prepared = self._prepared(self._draft(run_input, toolbox, several=several), studio)
         if self.settings.limits.usd is not None:
             prepared.check_price()
-        prepared.check_branch()
         return prepared
 
-    def _loaded(self, run_input: RunInput, toolbox: Toolbox) -> LoadedData | None:
-        """Return the variables of the prompt if the model is asked for code about them, and not for a page."""
-        prompt, variables = self._cell or (run_input.prompt, None)
-        describe = next((tool.loaded for tool in toolbox if tool.loaded), None)
-        makes_page = self._bound or self.settings.stack or run_input.is_about_page(prompt)
-        if describe is None or not self.provider.reads_code or makes_page or self._answer:
-            return None
-        return describe(prompt, variables, schema_only=bool(self._data(run_input.base_settings)))
+    def _draft(self, run_input: RunInput, toolbox: Toolbox, *, several: bool) -> Draft:
+        prompt = self._cell[0] if self._cell else run_input.prompt
+        is_agent = self.provider.name.partition(":")[0] == ACP
+        is_driven = isinstance(self.provider, RunDriver)
+        if unknown := self._given.keys() - {feature.name for feature in features()}:
+            raise ConfigError(f"The feature `{min(unknown)}` is not loaded here: register its plugin first.")
+        draft = Draft(
+            provider=self.provider,
+            run_input=run_input,
+            toolbox=toolbox,
+            all_tools=self.toolbox,
+            settings=self.settings,
+            given=self._given,
+            cell=self._cell,
+            sends_values=not self._data(run_input.base_settings),
+            makes_page=bool(self._bound or self.settings.stack or run_input.is_about_page(prompt)),
+            runs_by="agent" if is_agent else "recording" if is_driven else "engine",
+            several=several,
+            is_bound=self._bound is not None,
+        )
+        for feature in features():
+            code_of(feature).prepare(draft)
+        return draft
 
     def _check_data(self, run_input: RunInput) -> None:
         data = self._data(run_input.base_settings)
+        if data and (
+            others := [each.name for each in features() if each.code and not is_built_in(each.name)]
+        ):
+            raise ConfigError(
+                f"The feature `{others[0]}` of a plugin may add values, and this run sends none (`--data schema`)."
+            )
         if data and self._hooks.on_request:
             raise ConfigError(
                 "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
@@ -426,24 +448,6 @@ class Agent:
         data = self.settings.data
         return stricter("data", "", base.get("data")) if data is None else data
 
-    def _branches(self, base: Json, *, several: bool) -> BranchMaker | None:
-        """Return the maker of the run's branch; None if its kernel tools work in the session."""
-        makers = {tool.name: tool.branches for tool in self.toolbox if tool.branches}
-        if self.settings.branch and not makers:
-            raise ConfigError(
-                "A branch is for the kernel tools, and this run has none: add `-t kernel`, or `*kernel_tools()` to"
-                " `tools`."
-            )
-        own_branches = several and CODE_TOOL in makers
-        if not makers or not (own_branches or stricter("branch", self.settings.branch, base.get("branch"))):
-            return None
-        if self._bound:
-            raise ConfigError(
-                "A bound page uses the variables of the session, and this run works in a branch: leave out `--bind`, or"
-                f" {'make one variant' if own_branches else '`--branch`'}."
-            )
-        return next(iter(makers.values()))
-
     def _is_lean(self, run_input: RunInput) -> bool:
         """Whether requests are lean. Inherited within a conversation, so that the server can reuse its cache."""
         lean = self.settings.lean
@@ -451,14 +455,12 @@ class Agent:
 
     def _prepared(
         self,
-        run_input: RunInput,
-        toolbox: Toolbox,
+        draft: Draft,
         studio: Studio | None = None,
-        branches: BranchMaker | None = None,
     ) -> Prepared:
+        run_input = draft.run_input
         lean, rules = self._is_lean(run_input), read_policy(self.approve, self.toolbox)
-        boxes = toolbox, self.toolbox
-        toolbox, all_tools = (box.in_branch() for box in boxes) if branches else boxes
+        toolbox = draft.toolbox
         settings = replace(
             self.settings,
             data=self._data(run_input.base_settings),
@@ -467,8 +469,7 @@ class Agent:
             approve=str(rules),
             window=self.provider.window,
             bind=self._bound.types if self._bound else None,
-            answer=self._answer.schema if self._answer else None,
-            branch=branches is not None,
+            of_features=draft.recorded,
             **self._requested(),
         )
         if self._bound and (settings.network or (settings.stack or "html") != "html"):
@@ -483,17 +484,18 @@ class Agent:
             recorded_settings={**replace(settings, lean=lean).recorded(), **data_fact},
             provider=self.provider,
             toolbox=toolbox,
-            all_tools=all_tools,
-            system=self._system(run_input, toolbox, settings, lean=lean),
+            all_tools=draft.all_tools,
+            system=self._system(draft, toolbox, settings, lean=lean),
             rules=rules,
             hooks=self._hooks.copy(),
             studio=studio,
             viewer=self.viewer,
             record=self._record,
             bind=self._bound.open if self._bound else None,
-            answer=self._answer,
-            branches=branches,
-            branch_implied=not self.settings.branch,
+            given=self._given,
+            runs_by=draft.runs_by,
+            kept=draft.kept,
+            specs=draft.specs,
         )
 
     def _requested(self) -> dict[str, Any]:
@@ -504,24 +506,20 @@ class Agent:
         values = {name: value or getattr(self.settings, name) for name, value in overrides.items()}
         return {**values, "sampling": sampling or None}
 
-    def _system(self, run_input: RunInput, toolbox: Toolbox, settings: RunSettings, *, lean: bool) -> str:
-        stack, network = settings.stack, settings.network
+    def _system(self, draft: Draft, toolbox: Toolbox, settings: RunSettings, *, lean: bool) -> str:
+        stack, network, own = settings.stack, settings.network, draft.run_input.system
         texts = (
-            self._built_in_text(run_input, toolbox, lean=lean)
-            if run_input.system is None
-            else run_input.system,
+            (draft.system or self._built_in_text(toolbox, lean=lean)) if own is None else own,
             stack_text(stack, network=network) if stack else "",
             prompt_text("schema_only") if settings.data else "",
             prompt_text("bound") if settings.bind else "",
-            prompt_text("answer") if settings.answer else "",
+            *draft.sections,
             settings.instructions,
         )
         return sys.intern("\n\n".join(text for text in texts if text))  # shared by the jobs of a batch
 
-    def _built_in_text(self, run_input: RunInput, toolbox: Toolbox, *, lean: bool) -> str:
+    def _built_in_text(self, toolbox: Toolbox, *, lean: bool) -> str:
         network = self.settings.network
-        if run_input.loaded:
-            return prompt_text("code_first")
         if lean:
             names = ["lean", *(["lean_files"] if any(tool.stream for tool in toolbox) else ())]
             return " ".join(prompt_text(name, network=network) for name in names)
@@ -540,6 +538,16 @@ class Agent:
 
 def _has_look(tools: Toolbox) -> bool:
     return any(PAGE_VIEWER in tool.needs for tool in tools)
+
+
+def read_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """What an agent was given for features, by their names."""
+    by_name: dict[str, Feature[Any]] = {feature.name: feature for feature in features() if feature.keyword}
+    if unknown := keywords.keys() - by_name.keys():
+        raise TypeError(f"Agent.__init__() got an unexpected keyword argument {min(unknown)!r}")
+    return {
+        name: code_of(by_name[name]).read(value, {}) for name, value in keywords.items() if value is not None
+    }
 
 
 def read_model(given: str | Provider) -> Provider:

@@ -26,6 +26,7 @@ from agent_nb.agent import Agent
 from agent_nb.cassette.player import locate
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import ApprovalRequested
+from agent_nb.core.keywords import Keywords
 from agent_nb.core.options import CassetteMode
 from agent_nb.core.run_settings import Limits
 from agent_nb.engine.approval import Answer, Policy, nobody_to_ask
@@ -50,10 +51,10 @@ __all__ = ["RunView", "agent"]
 CACHE = "__marimo__/agent_nb"
 """Folder of automatic recordings, inside marimo's own cache folder."""
 PAGE_LOADERS[:] = [lambda: pages]
-_AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware", "answer")
+_AGENT_OPTIONS = ("tools", "system", "limits", "approve", "middleware", *Keywords.__annotations__)
 
 
-class MarimoOptions(InputArgs, total=False):
+class MarimoOptions(InputArgs, Keywords, total=False):
     agent: Agent
     model: str | Provider
     models: Sequence[str | Provider]
@@ -63,7 +64,6 @@ class MarimoOptions(InputArgs, total=False):
     limits: Limits | None
     approve: Policy
     middleware: Iterable[Any]
-    answer: Any
     pace: float
     record: bool | str | PathLike[str]
     replay: bool | str | PathLike[str]

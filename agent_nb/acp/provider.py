@@ -8,6 +8,7 @@ from agent_nb._base.constants import ACP
 from agent_nb.acp.known import find
 from agent_nb.acp.turns import AgentTurns
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import features
 from agent_nb.core.run_settings import Limits
 from agent_nb.engine.handle import RunHandle
 from agent_nb.engine.loop import EngineRun, VariantGroup
@@ -64,7 +65,6 @@ class AgentProvider(Provider):
     def _check(self, prepared: Prepared) -> None:
         agent, limits, settings = self._agent, prepared.settings.limits, prepared.settings
         agent.check_installed()
-        prepared.check_branch()
         if limits.steps != Limits().steps:
             raise ConfigError(
                 f"{agent.title} counts its own turns, so a limit on steps (`--steps`) cannot be enforced. Leave it out;"
@@ -80,11 +80,9 @@ class AgentProvider(Provider):
                 f"{agent.title} reads files on this machine on its own, so `--data schema` cannot be enforced."
                 " Use a vendor's model instead."
             )
-        if settings.answer:
-            raise ConfigError(
-                f"{agent.title} ends its runs on its own, so a type of the answer (`--as`) cannot be enforced. Leave it"
-                " out, or use a vendor's model."
-            )
+        for feature in features():
+            if ACP in feature.refused_by and prepared.get(feature):
+                raise ConfigError(f"{agent.title} {feature.refused_by[ACP]}")
         if self.effort and not agent.has_effort:
             raise ConfigError(f"{agent.title} does not support `effort`. Leave it out.")
         if settings.sampling:

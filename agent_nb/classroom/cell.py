@@ -1,7 +1,8 @@
 """Applies a lab file to one cell: checks its options, limits its cost, and logs its run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from agent_nb._base.constants import is_demo, is_replay
 from agent_nb._base.text import sha256
@@ -47,6 +48,9 @@ class LabCell(Rules):
             raise lab.refusal("data", "This lab sends no values of your data.")
         self._check = "" if options.dry_run else options.check or ""
         return replace(options, prefers_replay=True) if lab.replay == "prefer" else options
+
+    def given(self, given: Mapping[str, Any]) -> None:
+        self.lab.check_given(given)
 
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
         """Return the lab's limits with the lowest of its budgets and the user's; raises if no budget is left."""

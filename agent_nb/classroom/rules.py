@@ -15,6 +15,7 @@ from agent_nb._base.constants import ACP, vendor_of
 from agent_nb._base.text import did_you_mean, listed, printable, sha256, shortened
 from agent_nb._base.user_file import home_folder
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import features
 from agent_nb.core.run_settings import LIMITS, MOST_VARIANTS, STRICTNESS, Mode
 from agent_nb.providers import full_name
 from agent_nb.providers.requirements import missing
@@ -50,6 +51,8 @@ class LabRules:
     mode: Literal["full", "hints", "off"] = "full"
     open: datetime | None = None
     close: datetime | None = None
+    of_features: Mapping[str, Any] = field(default_factory=dict)
+    """The rules of features, by name."""
 
     def refusal(self, rule: str, sentence: str) -> ConfigError:
         return ConfigError(f"{sentence} (`{rule}` in {self.file})")
@@ -100,6 +103,12 @@ class LabRules:
             if name not in self.tools and not set(groups) & set(self.tools):
                 allowed = f"allows {listed(self.tools)}" if self.tools else "allows no tools"
                 raise self.refusal("tools", f"This lab {allowed}, not {name}.")
+
+    def check_given(self, given: Mapping[str, Any]) -> None:
+        for feature in features():
+            rule, value = self.of_features.get(feature.name), given.get(feature.name)
+            if feature.rule and None not in (rule, value) and (why := feature.rule.refuses(rule, value)):
+                raise self.refusal(feature.name, why)
 
     def left_out(self) -> frozenset[str]:
         allowed = () if self.mode == "hints" else self.tools
@@ -162,15 +171,20 @@ def read_lab(path: Path, data: bytes, file: str = FILE) -> LabRules:
     if values.get("open") and values.get("close") and values["open"] >= values["close"]:
         raise ConfigError(f"{file}: `close` must be later than `open`.")
     limits = {name: values.pop(name) for name in LIMITS if name in values}
-    return LabRules(path=path, file=file, digest=sha256(data), limits=limits, **values)
+    of_features = {each.name: values.pop(each.name) for each in features() if each.name in values}
+    return LabRules(
+        path=path, file=file, digest=sha256(data), limits=limits, of_features=of_features, **values
+    )
 
 
 def _value(file: str, name: str, value: Any) -> Any:
-    if name not in KEYS:
-        hint = did_you_mean(name.lower(), KEYS) or f"The keys are {', '.join(KEYS)}."
+    rules = ((feature.name, feature.rule) for feature in features() if feature.rule)
+    keys = KEYS | {key: _checked(rule.expected, rule.accepts) for key, rule in rules}
+    if name not in keys:
+        hint = did_you_mean(name.lower(), keys) or f"The keys are {', '.join(keys)}."
         raise ConfigError(f"{file}: there is no key {name[:40]!r}. {hint}")
     try:
-        return KEYS[name](value)
+        return keys[name](value)
     except ConfigError as error:
         raise ConfigError(f"{file}: `{name}` {error}") from None
 

@@ -3,98 +3,19 @@
 `%load_ext` imports this module to build the help; `notebook/parsing.py` reads a line into `Options`.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from agent_nb._base.constants import EFFORTS, STACKS
+from agent_nb.core.feature import follow
+from agent_nb.core.option import Number, Option, above_zero, count, option
 
 Approve = Literal["ask", "auto", "deny"]
 APPROVE: tuple[Approve, ...] = get_args(Approve)
 CassetteMode = Literal["auto", "record", "replay", "live"]
-Value = TypeVar("Value")
 OPTIONS_HEAD = "\n\nOptions:\n"
 """Heading of the options in the magic's docstring."""
-
-
-class Number(NamedTuple):
-    kind: type[int] | type[float]
-    accepts: Callable[[float], bool]
-    description: str
-    example: str
-
-
-class Option(NamedTuple):
-    flags: tuple[str, ...]
-    """Empty for the positional NAME."""
-    metavar: str | None
-    help: str
-    number: Number | None = None
-    choices: tuple[str, ...] = ()
-    is_switch: bool = False
-    repeats: bool = False
-    is_optional: bool = False
-    """Whether its value is optional. It is then a path or one of `choices`."""
-    label: Callable[[Any], str] | None = None
-    """Formats a value for the page, if a cell that continues the run repeats the option."""
-    grants: bool = False
-    """Whether it gives the model more to see or to do. It is not repeated from someone else's run, only offered."""
-
-    def read(self, word: str) -> Any:
-        """Parse a word of the line; raises `ValueError` if it is not a valid value."""
-        if len(word) > 1 and word[0] == word[-1] and word[0] in "\"'":
-            word = word[1:-1]
-        if self.number is None:
-            value: Any = word
-            accepted = self.takes(word) or not word if self.is_optional else bool(word) or not self.flags
-        else:
-            value = self.number.kind(word)
-            accepted = self.number.accepts(value)
-        if not accepted:
-            raise ValueError(word)
-        return value
-
-    def takes(self, word: str) -> bool:
-        """Whether the word after this option is its optional value. In `--replay hero`, it is the name of the run."""
-        return word in self.choices or "/" in word or word.strip("\"'").endswith(".jsonl")
-
-
-def option(  # noqa: PLR0913 - everything about an option
-    default: Value,
-    spelling: str,
-    text: str,
-    *,
-    number: Number | None = None,
-    choices: tuple[str, ...] = (),
-    label: Callable[[Any], str] | None = None,
-    grants: bool = False,
-) -> Value:
-    """Define a field of `Options`: its default, its spelling such as `-m --model MODEL`, and its help.
-
-    A default of False makes it a switch; a default of () makes it repeatable.
-    """
-    parts = spelling.split()
-    definition = Option(
-        flags=tuple(part for part in parts if part.startswith("-")),
-        metavar=next((part for part in parts if not part.startswith("-")), None),
-        help=text,
-        number=number,
-        choices=choices,
-        is_switch=default is False,
-        repeats=default == (),
-        is_optional="[" in spelling,
-        label=label,
-        grants=grants,
-    )
-    return field(default=default, metadata={"option": definition})
-
-
-def count(example: int) -> Number:
-    return Number(int, lambda value: 1 <= value < 10**9, "a whole number of at least 1", str(example))
-
-
-def above_zero(example: str, unit: str = "a number") -> Number:
-    return Number(float, lambda value: 0 < value < float("inf"), f"{unit} above 0", example)
 
 
 PACE = Number(float, lambda value: 0 <= value < float("inf"), "a number of at least 0", "0.5")
@@ -137,11 +58,6 @@ class Options:
         label="bind {}".format,
         grants=True,
     )
-    branch: bool = option(
-        False,
-        "--branch",
-        "Let the kernel tools work in a copy of the kernel, so that your variables stay unchanged.",
-    )
     cells: int | None = option(
         None, "--cells N", "Send the source and text output of the last N cells.", number=count(2)
     )
@@ -153,11 +69,6 @@ class Options:
         " `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
         label=str,
         grants=True,
-    )
-    answer: str | None = option(
-        None,
-        "--as TYPE",
-        'Type of the answer, NAME.answer: fields such as "slope: float, p: float", or a variable that holds a type.',
     )
     stack: str | None = option(
         None,
@@ -180,13 +91,6 @@ class Options:
         " design/NAME.md), or the text itself.",
         label="system {}".format,
         grants=True,
-    )
-    agents_md: str | None = option(
-        None,
-        "--agents-md",
-        "Whether the `AGENTS.md` of the notebook's folder joins the instructions, which you have to allow once.",
-        choices=("on", "off"),
-        label="AGENTS.md {}".format,
     )
     budget: float | None = option(
         None,
@@ -246,11 +150,6 @@ class Options:
         number=PACE,
     )
     background: bool = option(False, "--background", "Do not wait: NAME is a RunHandle until the run ends.")
-    save: str | None = option(
-        None,
-        "--save DIR",
-        "Also write the files to this folder; asks before it replaces yours or adds code, settings or unused files.",
-    )
     no_save: bool = option(False, "--no-save", "Do not save this run under .agent_nb/runs/.")
     no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails or is stopped.")
     dry_run: bool = option(False, "--dry-run", "Show what would be sent, without sending it.")
@@ -266,8 +165,24 @@ class Options:
     """Whether a matching cassette is replayed even with `--replay off`, and any other is ignored."""
     failure: Any = None
     """The failed cell for `%agent fix`, from which the prompt is built."""
+    of_features: Mapping[str, Any] = field(default_factory=dict)
+    """The options of features, by name. `value` reads them."""
+
+    def value(self, name: str) -> Any:
+        """The value of any option in `OPTIONS`; None for a feature's option that the line does not have."""
+        return getattr(self, name) if name in _FIELDS else self.of_features.get(name)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any], **others: Any) -> "Options":
+        """Options from the parsed values by name."""
+        more = {name: value for name, value in values.items() if name not in _FIELDS}
+        return cls(
+            **{name: value for name, value in values.items() if name in _FIELDS}, of_features=more, **others
+        )
 
 
+_FIELDS = frozenset(item.name for item in fields(Options))
 OPTIONS: dict[str, Option] = {
     item.name: item.metadata["option"] for item in fields(Options) if "option" in item.metadata
 }
+follow(OPTIONS, "option")

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 from agent_nb._base.constants import ACP, DEMO, REPLAY, STACKS
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import follow
+from agent_nb.core.setting import Setting
 
 MONEY = "usd"
 MOST_VARIANTS = 8
@@ -20,9 +22,9 @@ SERVED: Mapping[str, Literal["accepts", "ignores"]] = dict.fromkeys(
     ("anthropic_messages", "responses", "interactions", "generate_content", "chat"), "accepts"
 )
 """The wire protocols of models on a server, for `Setting.accepted_by`."""
-Value = TypeVar("Value")
-DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind", "answer", "branch", "agents_md"})
+DERIVED = frozenset({"tools", "approve", "sampling", "window", "bind"})
 """Settings that are derived from the agent's tools, rules and model when a run is prepared."""
+_OF_FEATURES: dict[str, Setting] = {}
 _FACTS = {
     "line": str, "cell": str, "server": Json, "agent": Json, "started": str, "replayed": str, "has_data": bool
 }  # fmt: skip
@@ -77,35 +79,6 @@ LIMITS = tuple(item.name for item in fields(Limits) if item.name != MONEY)
 """The names of the limits except cost, whose options are named `--budget` and `run_budget`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """A row of the table of settings. Columns that nobody may forget have no default."""
-
-    sent: Literal["request", "system", "tools", "conversation", "nowhere"]
-    """The part of a request that depends on it. A `request` setting is an argument of `agent_nb.model` and a vendor
-    parameter of that name, unless the protocol has another form, as for `effort`."""
-    matched: Callable[[Any, Any], str] | Literal["system", "batch", "no"]
-    """Describes the difference from a cassette with another value. `system`: compared as part of the system text.
-    `batch`: a cassette may differ, a saved run of `agent.map` may not. `no`: both may differ."""
-    accepted_by: Mapping[str, Literal["accepts", "ignores"]]
-    """What `agent_nb.model` does with it, by wire protocol; the others refuse it. Empty for a setting of the agent."""
-    stricter: Callable[[Any, Any], Any] | None
-    """Returns the stricter of the user's value and another one; None if no value is stricter than another."""
-    priced: bool = False
-    """Whether token prices depend on it. `price_of` receives these settings."""
-    recorded: Literal["always", "set", "no"] = "set"
-    """Whether `run.settings` contains it, always or if set. The manifest, `run.request` and the page show these."""
-    header: Callable[[Any], str] | None = None
-    """Formats the value for the run's header."""
-    listed_in: tuple[Literal["statement", "comparison"], ...] = ()
-    """Whether `run.statement()` includes it, and `compare` has a column for it."""
-    dry_run: str | None = None
-    """Its label in `--dry-run`, which lists values other than the default."""
-
-    def with_default(self, default: Value) -> Value:
-        return field(default=default, metadata={"row": self})
-
-
 def _switch(flag: str) -> Callable[[Any, Any], str]:
     """Describe as `--lean` or `no --lean`."""
     return lambda then, now: f"{'' if then else 'no '}`{flag}`"
@@ -133,15 +106,6 @@ def bound_kind(type_name: str) -> BoundKind:
 
 def _names(bind: Any) -> str:
     return ", ".join(f"`{name}`" for name in bind or ()) or "none"
-
-
-def answer_form(schema: Any) -> str:
-    """Describe a schema by names and types: `slope: number, p: number`."""
-    if not isinstance(schema, Mapping):
-        return "text"
-    if not isinstance(fields := schema.get("properties"), Mapping):
-        return str(schema.get("type") or "any")
-    return ", ".join(f"{name}: {answer_form(field)}" for name, field in fields.items())
 
 
 def _filled_words(names: Sequence[str]) -> str:
@@ -217,23 +181,6 @@ class RunSettings:
         dry_run="Bound",
     ).with_default(None)
     """The names of the notebook that the page may use, and their types."""
-    answer: Mapping[str, Any] | None = Setting(
-        sent="tools",
-        matched=lambda then, now: f"another answer (`{answer_form(then)}` then, `{answer_form(now)}` now)",
-        accepted_by={},
-        stricter=None,
-        dry_run="Answer",
-    ).with_default(None)
-    """The JSON schema of the answer, if it has a type."""
-    branch: bool = Setting(
-        sent="tools",
-        matched="no",  # a replay executes nothing
-        accepted_by={},
-        stricter=lambda own, other: own or other,
-        header=lambda branch: "in a branch: your variables are unchanged",
-        dry_run="Branch",
-    ).with_default(False)
-    """Whether the kernel tools work in a copy of the kernel."""
     window: int | None = Setting(
         sent="nowhere",
         matched="no",
@@ -256,14 +203,6 @@ class RunSettings:
         recorded="no",
     ).with_default(None)
     """The user's system text, which is appended to the default one."""
-    agents_md: str | None = Setting(
-        sent="system",
-        matched="no",  # a cassette plays in other folders
-        accepted_by={},
-        stricter=None,
-        header="with {}".format,
-    ).with_default(None)
-    """The path of the `AGENTS.md` that joins the system text, relative to the notebook."""
     network: bool = Setting(
         sent="system",
         matched="no",  # a replayed page never has network access
@@ -286,10 +225,16 @@ class RunSettings:
         recorded="no",
     ).with_default(3)
 
+    of_features: Mapping[str, Any] = field(default_factory=dict)
+    """The settings of features, by name."""
+
+    def value(self, name: str) -> Any:
+        return self.of_features.get(name) if name in _OF_FEATURES else getattr(self, name)
+
     def recorded(self) -> Json:
         values: Json = {}
         for name, row in SETTINGS.items():
-            value = getattr(self, name)
+            value = self.value(name)
             if isinstance(value, Limits):
                 values |= asdict(value)
             elif row.recorded == "always" or (row.recorded == "set" and value):
@@ -311,17 +256,24 @@ class RunSettings:
         return self._set(lambda row: row.sent == "request")
 
     def dry_run_lines(self) -> Iterator[str]:
-        for item in fields(self):
-            value, label = getattr(self, item.name), SETTINGS[item.name].dry_run
-            if label and value != item.default:
-                yield f"{label}: {value}"
+        for name, row in SETTINGS.items():
+            value = self.value(name)
+            if row.dry_run and value != getattr(_DEFAULTS, name, None):
+                yield f"{row.dry_run}: {value}"
 
     def _set(self, belongs: Callable[[Setting], bool]) -> Json:
-        values = {name: getattr(self, name) for name, row in SETTINGS.items() if belongs(row)}
+        values = {name: self.value(name) for name, row in SETTINGS.items() if belongs(row)}
         return {name: _plain(value) for name, value in values.items() if value}
 
 
-SETTINGS: Mapping[str, Setting] = {each.name: each.metadata["row"] for each in fields(RunSettings)}
+SETTINGS: dict[str, Setting] = {
+    each.name: each.metadata["row"] for each in fields(RunSettings) if each.metadata
+}
+TYPED = frozenset(SETTINGS)
+"""The settings that providers and the engine read, as attributes. All others are those of features."""
+for _table in (SETTINGS, _OF_FEATURES):
+    follow(_table, "setting")
+_DEFAULTS = RunSettings()
 
 
 def check_stack(stack: str) -> str:
@@ -337,7 +289,7 @@ def _plain(value: Any) -> Any:
 
 def stricter(name: str, own: Any, other: Any) -> Any:
     """Return the user's value of a setting, or the value of a base run, a plugin or `lab.toml` if it is stricter."""
-    choose = SETTINGS[name].stricter
+    choose = SETTINGS[name].stricter if name in SETTINGS else None
     return own if choose is None or other is None else choose(own, other)
 
 
@@ -360,7 +312,8 @@ def header_words(recorded: Json) -> tuple[str, ...]:
 
 def check_recorded(recorded: Json) -> None:
     """Raise `WireError` if settings in a file have values of the wrong type."""
-    kinds = {**_FACTS, **get_type_hints(Limits), **get_type_hints(RunSettings)}
+    of_features = {name: row.kind for name, row in _OF_FEATURES.items()}
+    kinds = {**_FACTS, **get_type_hints(Limits), **get_type_hints(RunSettings), **of_features}
     for name in kinds.keys() & recorded.keys():
         try:
             from_wire(kinds[name], recorded[name])

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ConfigError, ToolError, ToolErrorCode
+from agent_nb.core.feature import features
 from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.core.run_settings import MAX_CODE
 from agent_nb.engine.approval import DeniedError
@@ -22,9 +23,7 @@ from agent_nb.prompts import prompt_text
 from agent_nb.providers.base import Request
 from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema, Tool
 
-_ADDED_TEXTS = (
-    "sum_up", "go_on", "not_called", "no_answer", "code_answer_unseen", "code_missing", "code_over"
-)  # fmt: skip
+_ADDED_TEXTS = ("sum_up", "go_on", "not_called")
 HELD = "(held back: this run sends no values)"
 _WORD = re.compile(r"\w+")
 _WORD_OR_SYMBOL = re.compile(r"\w+|[^\x20-\x7e]")
@@ -76,7 +75,8 @@ class DataGate:
     def __init__(self, run_input: RunInput) -> None:
         self._names = set(run_input.names)
         """Names of the inputs, and texts, words and quoted strings in the model's own calls."""
-        self._texts = {run_input.sent_prompt, *map(prompt_text, _ADDED_TEXTS)}
+        added = (*_ADDED_TEXTS, *(name for feature in features() for name in feature.texts))
+        self._texts = {run_input.sent_prompt, *map(prompt_text, added)}
         """The user's texts, those that a run adds, and results that may be sent."""
         question = [part for part in run_input.question.parts if isinstance(part, Text)]
         self._texts.update(part.text for part in question if part.origin == "unfinished")  # the model's own

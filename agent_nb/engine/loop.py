@@ -12,9 +12,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ModelNotFoundError
 from agent_nb.core.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
-from agent_nb.core.messages import Text
 from agent_nb.engine.approval import Approvals, Consent
-from agent_nb.engine.base_code import run_base_code
 from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.handle import RunHandle
@@ -32,7 +30,6 @@ from agent_nb.run.cut_off import keep_unfinished
 from agent_nb.run.run import Run
 from agent_nb.run.run_writer import SentConversation
 from agent_nb.tools import ToolContext
-from agent_nb.tools.base import Branch
 
 MakeTurns = Callable[[PreparedRun, Journal, Budget], Turns]
 """Creates the object that runs the turns. Outside agents have their own."""
@@ -61,7 +58,6 @@ class EngineRun(RunHandle):
         self._group, self.fingerprint = group, group.fingerprint
         self._workspace = Workspace(run_input.files or Files(), self._file_changed)
         self._emit = self._journal.emit
-        self._branch: Branch | None = None
         self._budget = Budget(prepared.settings.limits, prepared.price, group.meters, self._journal)
         self.approvals: Approvals = Approvals(
             rules=prepared.rules,
@@ -104,7 +100,7 @@ class EngineRun(RunHandle):
             facts = run_input.facts(self._workspace.files, prepared.toolbox)
             for path in self._workspace.files:
                 self._file_changed(starting_change(self._workspace.files, path))
-            self._finish(await self._turns.run(await self._begin_tools(), facts))
+            self._finish(await self._turns.run(await self._turns.parts.begin(self._runner()), facts))
         except asyncio.CancelledError:
             self._finish(self._stop_reason or "interrupted")
         except EndRun as end:
@@ -118,22 +114,7 @@ class EngineRun(RunHandle):
             self._finish("failed", f"{type(error).__name__}: {error}")
         finally:
             self._budget.cancel_timer()
-            if self._branch is not None:
-                self._branch.end()
-
-    async def _begin_tools(self) -> ToolRunner:
-        """Make the branch of the run, if it has one, and run the code of the base run in it."""
-        if self.prepared.branches is not None:
-            await self.approvals.consent.note_secrets()
-            self._branch = await self.prepared.branches.open()
-            self._branch.session.known = self.approvals.consent.secrets
-        runner, base = self._runner(), self._run_input.base
-        if self._branch is not None and base is not None:
-            note = await run_base_code(base, self._branch, runner, self._journal.emit_now)
-            if self.gate:
-                self.gate.allow(f"\n\n{note}")
-            self._turns.window.add_to_question([Text(f"\n\n{note}", "branch")] if note else ())
-        return runner
+            self._turns.parts.close()
 
     def _runner(self) -> ToolRunner:
         context = ToolContext(
@@ -145,7 +126,6 @@ class EngineRun(RunHandle):
             studio=self.prepared.studio,
             viewer=LimitedViewer(self.viewer, self.prepared.settings.looks) if self.viewer else None,
             seconds_left=lambda: self._budget.seconds_left,
-            branch=self._branch,
         )
         return ToolRunner(
             toolbox=self.prepared.toolbox,
@@ -190,8 +170,9 @@ class EngineRun(RunHandle):
     def _result(self, reason: Reason, error: str | None, other_models: tuple[str, ...]) -> Run:
         meter, seconds = self._budget.meter, self._journal.at
         usage, cost = meter.total, meter.cost
-        end = {"reason": reason, "error": error, "other_models": other_models, "answer": self._turns.answer}
-        self._emit(RunFinished, **end, usage=usage, cost=cost, seconds=seconds)
+        end = self._turns.parts.finish()
+        about = {"reason": reason, "error": error, "other_models": other_models, "answer": end.answer}
+        self._emit(RunFinished, **about, usage=usage, cost=cost, seconds=seconds)
         return Run(
             id=self.id,
             name=self.name,
@@ -213,8 +194,8 @@ class EngineRun(RunHandle):
             tools=self.prepared.tools,
             ended_at=self._journal.clock.date,
             fingerprint=self.fingerprint,
-            answer_type=self.prepared.answer,
-            branched_from=self._branch and self._branch.session,
+            answer_type=self.prepared.kept.get("answer_type"),
+            branched_from=end.branched_from,
         )
 
     def _file_changed(self, change: Change) -> None:

@@ -1,17 +1,18 @@
 """A run that has not started: its request and its fingerprint."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol, Self, TypeVar
 
 from agent_nb._base.constants import STACKS
 from agent_nb._base.secrets import mask, mask_json
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import Feature
 from agent_nb.core.messages import Message, Text, ToolCall, ToolSpec, Usage
-from agent_nb.core.run_settings import ANSWER_TOOL, DATA_TOOLS, RunSettings
+from agent_nb.core.run_settings import RunSettings
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.run_input import RunInput
@@ -23,10 +24,9 @@ from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import price_of
 from agent_nb.run.manifest import package_versions
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.answer import AnswerType
-from agent_nb.tools.base import BranchMaker
 
 _DIGITS = 16
+Given = TypeVar("Given")
 
 
 class Recording(Protocol):
@@ -59,25 +59,22 @@ class PreparedRun:
     """Renders the run's page for checks; None if unavailable."""
     record: "Callable[[Sequence[PreparedRun]], Recording] | None"
     """Opens a recording for variants about to start."""
-    branches: BranchMaker | None = None
-    """Makes the branch of each variant; None if the tools work in the session."""
-    branch_implied: bool = False
-    """Whether there is a branch although the user has not asked for one: for variants, or as in the base run."""
     bind: Callable[[str, int], None] | None = None
     """Binds a starting variant's page to the notebook, given the run id and variant index."""
-    answer: AnswerType | None = None
-    """The type of the answer, with which the run must end; None for text."""
+    given: Mapping[str, Any] = field(default_factory=dict)
+    """What was given for features, by name; `get` reads it."""
+    runs_by: Literal["engine", "agent", "recording"] = "engine"
+    """Whether turns are those of the engine, of an outside agent, or of a recording."""
+    kept: Mapping[str, Any] = field(default_factory=dict)
+    """What features keep for their part in the run, by their names."""
+    specs: frozenset[str] | None = None
+    """The only tools that are named to the model; None for all."""
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
-        """The tools offered to the model: those whose requirements this model and prompt meet.
-
-        A model that is asked for code gets only the tools that the user has added.
-        """
-        if self.run_input.loaded is None:
-            return self.toolbox.specs
-        added = {*self.all_tools.chosen} - DATA_TOOLS
-        return tuple(spec for spec in self.toolbox.specs if spec.name in added)
+        """The tools offered to the model: those whose requirements this model and prompt meet."""
+        specs = self.toolbox.specs
+        return specs if self.specs is None else tuple(spec for spec in specs if spec.name in self.specs)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -86,6 +83,21 @@ class PreparedRun:
         Raises `ConfigError` if there are more tools than the vendor accepts.
         """
         return self.provider.left_out(self.tools)
+
+    def get(self, feature: Feature[Given]) -> Given | None:
+        return self.given.get(feature.name)
+
+    def with_section(self, text: str, **recorded: Any) -> Self:
+        """The same request with a text before the user's instructions, and these settings of features."""
+        own = self.settings.instructions or ""
+        texts = (self.system.removesuffix(own).rstrip(), text, own)
+        of_features = {**self.settings.of_features, **recorded}
+        return replace(
+            self,
+            system="\n\n".join(filter(None, texts)),
+            settings=replace(self.settings, of_features=of_features),
+            recorded_settings={**self.recorded_settings, **recorded},
+        )
 
     def fingerprint(self) -> Json:
         """Identify equal requests: prompt, model, the user's texts, images, files, tools, effort."""
@@ -106,11 +118,6 @@ class PreparedRun:
                 f"A budget needs a known price, and {self.provider.name!r} has none. Leave the budget out, "
                 "or limit `steps` and `seconds` instead."
             )
-
-    def check_branch(self) -> None:
-        """Raise `ConfigError` if the run needs a branch and this system has none."""
-        if self.branches is not None:
-            self.branches.check(implied=self.branch_implied)
 
     def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> Self:
         """The same request with the appearance of these elements, captured just before it is sent.
@@ -137,8 +144,8 @@ def tool_digest(tool: Tool) -> str:
 def variants_fingerprint(variants: Sequence[PreparedRun]) -> Json:
     """The fingerprint of these variants, with secrets masked. They differ only in the model."""
     first = variants[0]
-    run_input, answer = first.run_input, ANSWER_TOOL if first.answer else ""  # its schema is in the settings
-    own_tools = [tool for tool in first.toolbox.own if tool.name != answer]
+    run_input = first.run_input
+    own_tools = [tool for tool in first.toolbox.own if not tool.in_settings]
     own_system = "\n\n".join(text for text in (run_input.system, first.settings.instructions) if text)
     fingerprint: Json = {
         "prompt": run_input.prompt,

@@ -34,7 +34,6 @@ from agent_nb.images.convert import to_image
 from agent_nb.images.pdf import to_attachment
 from agent_nb.pages.element_look import Element
 from agent_nb.prompts import (
-    code_request,
     document_names,
     image_numbers,
     image_text,
@@ -45,7 +44,7 @@ from agent_nb.providers.base import RequestFacts
 from agent_nb.run import Run
 from agent_nb.run.cut_off import ENTRY, page_in
 from agent_nb.tools import Toolbox, ToolContext
-from agent_nb.tools.base import SCHEMA_PHRASES, LoadedData, Name, Schema
+from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema
 
 FULL_LENGTH = 50_000
 """User files up to this many characters are shown to the model in full."""
@@ -269,8 +268,8 @@ class RunInput:
     """Notebook names that may be sent even with `--data schema`."""
     without_values: Mapping[str, Schema] = field(default_factory=dict)
     """What a run that sends no values sends in place of texts of the question."""
-    loaded: LoadedData | None = None
-    """Set if the model is asked for code before it answers."""
+    asked: str = ""
+    """The text that is sent in place of the prompt; empty for the prompt itself."""
 
     @property
     def base_id(self) -> str | None:
@@ -278,20 +277,17 @@ class RunInput:
 
     @property
     def sent_prompt(self) -> str:
-        if self.loaded is None:
-            return self.prompt
-        return code_request(self.loaded.description, self.loaded.question)
+        return self.asked or self.prompt
 
     def is_about_page(self, prompt: str) -> bool:
         """Whether there is a page, or this prompt or its images ask for one."""
         has_page = self.files is not None and self.files.entry is not None
         return has_page or bool(self.images) or _ASKS_FOR_PAGE.search(prompt) is not None
 
-    def asking_for_code(self, loaded: LoadedData) -> "RunInput":
-        """The same input with a question that asks for code."""
-        asking = replace(self, loaded=loaded)
+    def asking(self, text: str) -> "RunInput":
+        """The same input, in which this text is sent in place of the prompt."""
         _, *parts = self.question.parts
-        return replace(asking, question=user(asking.sent_prompt, *parts))
+        return replace(self, asked=text, question=user(text, *parts))
 
     @property
     def base_settings(self) -> Json:

@@ -11,20 +11,19 @@ import re
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import agent_nb.core.events as ev
 from agent_nb._base.log import log
 from agent_nb._base.secrets import mask
 from agent_nb.core.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
 from agent_nb.core.messages import Message, Text, ToolCall, Usage, user
-from agent_nb.core.run_settings import ANSWER_TOOL, answer_form
-from agent_nb.engine.code_first import CodeFirst
 from agent_nb.engine.compaction import Compaction, Window
 from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import EndRun
+from agent_nb.engine.feature_code import Done, PartInputs, Say
 from agent_nb.engine.journal import Journal
+from agent_nb.engine.parts import Parts
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, title_of, was_cut
 from agent_nb.prompts import prompt_text
@@ -32,7 +31,6 @@ from agent_nb.providers.base import (
     Accepted,
     CallPiece,
     CallStarted,
-    CodeBlocks,
     Piece,
     Request,
     RequestFacts,
@@ -51,8 +49,6 @@ LONGEST_WAIT = 60.0
 """Longest `retry_after` in seconds that is accepted after a fault."""
 LIMIT_SECONDS = 120.0
 """Total seconds that one run waits for rate limits."""
-ANSWER_TRIES = 2
-"""How often the model is asked again for an answer that is missing or does not fit its type."""
 REPEATED = "the model repeated itself, so its answer was ended. It is shown once."
 _LONGEST = 200
 _SPAN = 2000
@@ -162,22 +158,21 @@ class Turns:
         self._reminded = False
         self._guess: Message | None = None
         """An answer without the code or call that it needs. It is not sent: small models would repeat it."""
-        self.answer: Any = None
-        """The answer as JSON, if it has a type."""
-        self._missing_answers = 0
         self.gate = DataGate(prepared.run_input) if prepared.settings.data else None
         if self.gate:
             self.messages[self.window.question] = self.gate.message(prepared.run_input.question)
-        asks_for_code = prepared.run_input.loaded is not None
-        self._code = CodeFirst(prepared, journal, self.window, self.gate) if asks_for_code else None
+        self.parts = Parts(
+            PartInputs(prepared, journal, self.window, self.gate, lambda: self._runner.context.files.files)
+        )
 
     async def run(self, runner: ToolRunner, facts: RequestFacts) -> ev.Reason:
         """Run turns until the model is done; return why the run ended."""
         self._runner, self._facts = runner, facts
-        most, cut, typed = self._prepared.settings.limits.steps, False, self._prepared.answer is not None
+        most, cut = self._prepared.settings.limits.steps, False
         for number in range(1, most + 1):
-            if summing_up := number == most > 1:
-                self.add(user(prompt_text("no_answer" if typed else "sum_up"), requests=0))
+            left = most - number
+            if summing_up := left == 0 < most - 1:
+                self.add(user(self.parts.closing() or prompt_text("sum_up"), requests=0))
             turn = await self._turn(number, summing_up)
             self.add(turn.message)
             if turn.stop == "refusal":
@@ -186,47 +181,29 @@ class Turns:
             if cut_before and cut:
                 return "max_tokens"
             calls = turn.message.tool_calls
-            if calls and (number < most or (typed and all(call.name == ANSWER_TOOL for call in calls))):
-                await self._add_results(calls, cut)
-                if self._has_answered():
-                    return "end_turn"
-            elif typed and number < most and turn.stop == "end_turn":
-                self._has_answered(missing=True)
-                if number < most - 1:  # the last turn asks for it anyway
-                    self.add(user(prompt_text("no_answer"), requests=0))
-            elif number < most - 1 and (reminder := self._reminder(turn)):
-                self._guess = turn.message
-                self.add(user(reminder, requests=0))
-            elif turn.stop in ("end_turn", "max_tokens"):
-                return "max_steps" if summing_up or (typed and turn.stop == "end_turn") else turn.stop
+            if calls and (left or self.parts.runs_last(calls)):
+                following = await self._add_results(calls, cut)
+            else:
+                following = self.parts.after_turn(turn, left) or self._reminder(turn, left)
+            match following:
+                case Done(reason):
+                    return reason
+                case Say(text, hides_turn):
+                    self._guess = turn.message if hides_turn else self._guess
+                    if text and (calls or left > 1):  # the last turn has a text of its own
+                        self.add(user(text, requests=0))
+                case None if not calls and turn.stop in ("end_turn", "max_tokens"):
+                    return "max_steps" if summing_up else turn.stop
         return "max_steps"
 
-    def _has_answered(self, *, missing: bool = False) -> bool:
-        """Whether an answer was accepted. Ends the run after too many that were `missing` or did not fit the type."""
-        if (kind := self._prepared.answer) is None:
-            return False
-        events = self._journal.events
-        ids = {event.call_id for event in events.of(ev.ToolStarted) if event.name == ANSWER_TOOL}
-        ends = [event for event in events.of(ev.ToolFinished) if event.call_id in ids]
-        if accepted := {end.call_id for end in ends if end.ok}:
-            args = next(event.args for event in events.of(ev.ToolReady) if event.call_id in accepted)
-            self.answer = kind.value_of(args)
-            return True
-        self._missing_answers += missing
-        if len(ends) + self._missing_answers > ANSWER_TRIES:
-            why = "the model ended without one" if missing else ends[-1].summary.rstrip(".")
-            raise EndRun("failed", f"There is no answer of the type `{answer_form(kind.schema)}`: {why}.")
-        return False
-
-    def _reminder(self, turn: Turn) -> str:
-        """The text for a small model that answered without code or the tool it was asked to use, once per run."""
-        if self._code:
-            return self._code.reminder(turn)
-        if not self._prepared.provider.lean or turn.stop != "end_turn" or self._call_counts or self._reminded:
-            return ""
+    def _reminder(self, turn: Turn, left: int) -> Say | None:
+        """Ask a small model that did not call the tool that it was asked to use, once per run."""
+        is_done = not self._prepared.provider.lean or turn.stop != "end_turn" or self._call_counts
+        if is_done or self._reminded or left < 2:
+            return None
         prompt = self._prepared.run_input.prompt
         self._reminded = any(_names_tool(prompt, tool.name) for tool in self._prepared.tools)
-        return prompt_text("not_called") if self._reminded else ""
+        return Say(prompt_text("not_called"), hides_turn=True) if self._reminded else None
 
     async def _turn(self, number: int, summing_up: bool) -> Turn:
         call_counts, attempt, refused = dict(self._call_counts), 1, False
@@ -236,11 +213,11 @@ class Turns:
             self._compact(compaction)
         while True:
             self._budget.check()
-            prepared, request = self._prepared, self._request(summing_up)
+            prepared, request = self._prepared, self.parts.outgoing(self._request(summing_up))
             request = await prepared.hooks.outgoing(
                 request, prepared.provider.name, prepared.recorded_settings
             )
-            request = self._outgoing(request)
+            request = self._written(request)
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
             try:
                 turn = await self._stream(request)
@@ -263,7 +240,7 @@ class Turns:
             finally:
                 self._journal.flush()
         self._end_texts(turn)
-        turn = self._code.completed(turn) if self._code else turn
+        turn = self.parts.completed(turn)
         self._meter.end_turn(turn.usage, partial(self._prepared.price, answered_by=turn.model))
         self.window.counted(turn.usage)
         self._emit(ev.TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
@@ -275,11 +252,10 @@ class Turns:
         """The messages of the first request, as they are sent without middleware."""
         if compaction := self.window.before_turn(1):
             self.window.replace(compaction)
-        return self._outgoing(Request(system="", messages=tuple(self.messages))).messages
+        return self._written(Request(system="", messages=tuple(self.messages))).messages
 
-    def _outgoing(self, request: Request) -> Request:
-        request = self.gate.request(request) if self.gate else request
-        return self._code.outgoing(request) if self._code else request
+    def _written(self, request: Request) -> Request:
+        return self.parts.written(self.gate.request(request) if self.gate else request)
 
     async def _stream(self, request: Request) -> Turn:
         writers: dict[object, Callable[[str], None]] = {
@@ -341,21 +317,18 @@ class Turns:
         self.window.replace(compaction)
         self._emit(ev.ConversationCompacted, **compaction.figures)
 
-    async def _add_results(self, calls: tuple[ToolCall, ...], cut: bool) -> None:
+    async def _add_results(self, calls: tuple[ToolCall, ...], cut: bool) -> Say | Done | None:
         calls_by_id = list(zip(self._open_calls, calls, strict=True))
         self._runner.cut = calls_by_id[-1][0] if cut else None
         self._open_calls = dict(calls_by_id)
-        # Blocks of code run one after the other.
-        groups = [[pair] for pair in calls_by_id] if self._code else [calls_by_id]
+        groups = [[pair] for pair in calls_by_id] if self.parts.in_order else [calls_by_id]
         results = tuple([result for group in groups for result in await self._runner.run(group)])
         ids = list(self._open_calls)
         self._open_calls.clear()
         self.add(Message(role="tool", parts=results))
-        if self._code and (text := await self._code.next_request([*zip(ids, results, strict=True)])):
-            self.add(user(text, requests=0))
+        return await self.parts.after_tools([*zip(ids, results, strict=True)])
 
     def _request(self, summing_up: bool) -> Request:
-        code, files = self._code, self._runner.context.files.files
         return Request(
             system=self._prepared.system,
             messages=tuple(message for message in self.messages if message is not self._guess),
@@ -365,14 +338,10 @@ class Turns:
             facts=replace(self._facts, summing_up=summing_up),
             without=self.window.without,
             takes=self._takes,
-            answer=ANSWER_TOOL if self._prepared.answer else "",
-            code=CodeBlocks(code.tool, partial(code.judge, files=files)) if code else None,
         )
 
     def _takes(self, call: ToolCall) -> bool:
-        """Whether to run a call that the model wrote as text: it is valid and not a quotation, or gives the answer."""
-        if self._prepared.answer and call.name == ANSWER_TOOL:
-            return True  # it has no effect, and its numbers are those of results
+        """Whether to run a call that the model wrote as text: it is valid and not a quotation."""
         try:
             self._prepared.toolbox.prepare(call)
         except ToolError:

@@ -4,17 +4,14 @@ import json
 import re
 import signal
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from agent_nb._base.secrets import MASK, as_accepted, known_secrets
 from agent_nb._base.text import change_texts, listed, printable, sha256
 from agent_nb._base.user_file import UserFile
 from agent_nb.core.events import ApprovalRequested
 from agent_nb.engine.approval import Answer, Consent, nobody_to_ask
-from agent_nb.notebook.front_end import is_attended, on_interrupt
-
-if TYPE_CHECKING:
-    from agent_nb.notebook.session import Session
+from agent_nb.engine.draft import DECLINED, Host
+from agent_nb.notebook.front_end import on_interrupt
 
 PROMPT = "Approve? yes, no, always, or a note that denies it: "
 ANSWER_PROMPT = "Your answer (a number picks a choice, nothing skips the question): "
@@ -22,7 +19,6 @@ WRITTEN_PROMPT = "Approve? yes, no, or a note that denies it: "
 """For a call that the model wrote as text, which is never approved for good."""
 NO_INPUT = (EOFError, OSError, RuntimeError)
 """Raised by `input()` and `getpass()` where nobody can answer; IPython's own error for that is a `RuntimeError`."""
-DECLINED = "you did not allow it"
 _YES_OR_NO = re.compile(r"(y|yes|n|no)\b[\s,.:;]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -110,7 +106,7 @@ def confirm(question: str) -> bool:
         return False
 
 
-def refusal(session: "Session", consents: UserFile, subject: Sequence[str], question: str) -> str:
+def refusal(host: Host, consents: UserFile, subject: Sequence[str], question: str) -> str:
     """Why the user has not allowed this subject, a path and what is asked about it; empty if they have.
 
     Each subject is asked about once: a yes is stored, a no holds for the session.
@@ -118,11 +114,12 @@ def refusal(session: "Session", consents: UserFile, subject: Sequence[str], ques
     key = sha256(json.dumps(subject))
     if key in consents.entries():
         return ""
-    if key not in session.declined:
-        if not is_attended(session.shell):
+    declined: set[str] = host.memory.setdefault("declined", set())
+    if key not in declined:
+        if not host.is_attended():
             return "nobody was there to allow it"
         if confirm(question):
             consents.store(key, {"path": subject[0]})
             return ""
-        session.declined.add(key)
+        declined.add(key)
     return DECLINED

@@ -6,6 +6,7 @@ import unicodedata
 from argparse import SUPPRESS, ArgumentError
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from IPython.core.magic_arguments import MagicArgumentParser
@@ -13,7 +14,8 @@ from IPython.utils.process import arg_split
 
 from agent_nb._base.text import shortened
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.options import OPTIONS, Option, Options
+from agent_nb.core.option import Option
+from agent_nb.core.options import OPTIONS, Options
 
 CHECK = "--check"
 
@@ -40,14 +42,21 @@ def parse_line(line: str, magic: str) -> Options:
         from agent_nb.run.compare import read_check
 
         check = read_check(check)
-    return Options(**values, is_named="name" in values, check=check, line=original)
+    return Options.of(values, is_named="name" in values, check=check, line=original)
 
 
-def _parser() -> MagicArgumentParser:
+def parser() -> MagicArgumentParser:
+    """Parse a line without `--check`. Plugins may have added options since the last call."""
+    return _parser(tuple(OPTIONS))
+
+
+@cache
+def _parser(names: tuple[str, ...]) -> MagicArgumentParser:
     parser = MagicArgumentParser(usage=SUPPRESS, argument_default=SUPPRESS)
     parser.exit_on_error = False  # raise instead of printing argparse's own message
     parser.allow_abbrev = False
-    for name, option in OPTIONS.items():
+    for name in names:
+        option = OPTIONS[name]
         if not option.flags:
             parser.add_argument(name, nargs="?", type=option.read, metavar=option.metavar, help=option.help)
         elif option.is_switch:
@@ -65,13 +74,9 @@ def _parser() -> MagicArgumentParser:
     return parser
 
 
-PARSER = _parser()
-"""Parses a line without `--check`."""
-
-
 def _values(arguments: list[str], magic: str) -> dict[str, Any]:
     try:
-        namespace, extras = PARSER.parse_known_args(arguments)
+        namespace, extras = parser().parse_known_args(arguments)
     except ArgumentError as error:
         (option,) = (option for option in OPTIONS.values() if "/".join(option.flags) == error.argument_name)
         raise ConfigError(_expected(option, arguments)) from None

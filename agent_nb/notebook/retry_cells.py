@@ -80,7 +80,7 @@ def repeats(settings: Json, *, is_own: bool) -> tuple[Repeat, ...]:
         )
         for name, option in OPTIONS.items()
         if option.label or (name == "models" and not is_own)
-        for value in _values(getattr(options, name))
+        for value in _values(options.value(name))
         if (word := _word(value)) and (is_own or is_plain(word))
     )
 

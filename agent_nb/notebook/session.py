@@ -4,23 +4,25 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
 from IPython import get_ipython
-from traitlets import Bool, Dict, Enum, Float, Int, TraitError, Unicode, validate
+from traitlets import Bool, Dict, Enum, Float, Int, MetaHasTraits, TraitError, TraitType, Unicode, validate
 from traitlets.config import Configurable
 
 from agent_nb._base.constants import DEMO_MODEL, EFFORTS, MODEL_VARIABLE
 from agent_nb._base.late import late
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import Feature, features
 from agent_nb.core.options import APPROVE
 from agent_nb.notebook.failures import Failures
-from agent_nb.notebook.front_end import cell_id
+from agent_nb.notebook.front_end import cell_id, is_attended
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
+    from agent_nb._base.user_file import UserFile
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
     from agent_nb.tools.mcp.server import Server
@@ -29,6 +31,8 @@ UNDO_LIMIT = 10
 """Maximum number of runs for `%agent undo`; low, because a run keeps all its events and files."""
 HUBS: list[Any] = []
 """This kernel's `Hub`, once a run was shown in the page. Its module is slow to import."""
+_confirm = late("agent_nb.notebook.asking", "confirm")
+_refusal = late("agent_nb.notebook.asking", "refusal")
 _user_secrets = late("agent_nb.notebook.values.secret_values", "user_secrets")
 
 
@@ -37,16 +41,29 @@ def secret_source(shell: Any) -> Callable[[], Mapping[str, str]]:
     return MethodType(_user_secrets, shell)
 
 
-class MagicSettings(Configurable):
+def _trait(feature: Feature[Any]) -> TraitType[Any, Any]:
+    option, default = feature.option, feature.default
+    assert default
+    if option is None:
+        return Bool(default.value, help=default.help)
+    if option.choices:
+        return Enum(option.choices, default_value=default.value, help=default.help)
+    if option.number:
+        kind = Int if option.number.kind is int else Float
+        return kind(default.value, allow_none=True, help=default.help)
+    return Unicode(default.value, help=default.help)
+
+
+_FeatureDefaults: Any = MetaHasTraits(
+    "_FeatureDefaults", (Configurable,), {each.name: _trait(each) for each in features() if each.default}
+)
+
+
+class MagicSettings(_FeatureDefaults):
     """The defaults of cells. They can change between cells, so they are read on use."""
 
     model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.")
     instructions = Unicode("", help="Text appended to the system text of every run.")
-    agents_md = Enum(
-        ("on", "off"),
-        default_value="on",
-        help="Whether the AGENTS.md of the notebook's folder joins the instructions, once you have allowed it.",
-    )
     stack = Unicode("", help="Stack to build pages with.")
     effort = Enum(("", *EFFORTS), default_value="", help="How hard the model thinks.")
     agents = Dict(help="Your own outside agents, as commands: {'mine': ['my-agent', '--acp']}.")
@@ -69,10 +86,6 @@ class MagicSettings(Configurable):
     python_seconds = Float(60.0, min=0.1, help="Maximum duration of a call of run_python, in seconds.")
     files_name = Unicode("files", help="Variable that receives the files; '' for none.")
     save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.")
-    saved_image = Bool(
-        True,
-        help="Save a small image of the page in the output of a run that you watch, for readers on GitHub.",
-    )
     fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.")
     stage = Bool(False, help="Show runs on the stage, a panel beside the notebook in JupyterLab.")
     magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.")
@@ -80,6 +93,26 @@ class MagicSettings(Configurable):
     @property
     def named_model(self) -> str:
         return self.model or os.environ.get(MODEL_VARIABLE, "")
+
+    def default_of(self, feature: Feature[Any]) -> Any:
+        """The user's default of a feature. A plugin's gets its trait here."""
+        if not self.has_trait(feature.name):
+            self.add_traits(**{feature.name: _trait(feature).tag(config=True)})
+            for name, value in self.config.get(type(self).__name__, {}).items():
+                if name == feature.name:
+                    setattr(self, name, value)
+        return getattr(self, feature.name)
+
+    def update_config(self, config: Any) -> None:
+        """Called by `%config`. Loads plugins if one of them may have the default."""
+        if config.get(type(self).__name__, {}).keys() - set(self.trait_names()):
+            from agent_nb.plugins import plugins
+
+            plugins()
+            for feature in features():
+                if feature.default:
+                    self.default_of(feature)
+        super().update_config(config)
 
     @validate("stack")
     def _check_stack(self, proposal: Any) -> Any:
@@ -107,8 +140,8 @@ class MagicSettings(Configurable):
         return proposal["value"]
 
 
-for _trait in MagicSettings.class_own_traits().values():
-    _trait.tag(config=True)  # `%config` lists and sets them all
+for _each in MagicSettings.class_traits().values():
+    _each.tag(config=True)  # `%config` lists and sets them all
 
 
 class Session:
@@ -130,8 +163,8 @@ class Session:
         self.after_cell: set[Callable[[], None]] = set()
         """Called after each cell."""
         self.failures = Failures()
-        self.declined: set[str] = set()
-        """What the user did not allow, such as the text of an `AGENTS.md`, by key."""
+        self.memory: dict[str, Any] = {}
+        """What features keep, by their names."""
         self.demo_noted = False
         """Whether the note on the demo model (no key set) has been shown."""
         self.last_files: Files | None = None
@@ -153,6 +186,15 @@ class Session:
 
     def command(self, text: str) -> str:
         return f"%{self.defaults.magic_name} {text}"
+
+    def is_attended(self) -> bool:
+        return is_attended(self.shell)
+
+    def confirm(self, question: str) -> bool:
+        return bool(_confirm(question))
+
+    def refusal(self, consents: "UserFile", subject: Sequence[str], question: str) -> str:
+        return str(_refusal(self, consents, subject, question))
 
 
 def settings(shell: Any = None) -> MagicSettings:

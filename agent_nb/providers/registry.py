@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_nb._base.constants import ACP, DEMO, IN_BROWSER, REPLAY
 from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import ConfigError, InstallError, MissingKeyError, UnknownModelError, check_type
-from agent_nb.core.run_settings import DERIVED, SETTINGS
+from agent_nb.core.run_settings import DERIVED, SETTINGS, TYPED
 from agent_nb.providers.requirements import check_version, outdated, take_options
 from agent_nb.providers.settings import (
     Settings,
@@ -146,7 +146,7 @@ def _accepted(vendor: Vendor, protocol: str, options: Mapping[str, Any]) -> dict
         if uses.get(protocol) == "accepts":
             accepted[name] = value
         elif protocol not in uses and value is not None:
-            agent_has_it = not uses and name not in DERIVED
+            agent_has_it = not uses and name in TYPED - DERIVED
             remedy = (
                 f" It is a setting of the agent: `agent.with_settings({name}=...)`." if agent_has_it else ""
             )

@@ -55,7 +55,7 @@ class AnswerType:
         schema = self.schema if is_object else object_schema({_VALUE: self.schema}, [_VALUE])
         description = "Gives the final answer, whose fields are the arguments, and ends the task."
         spec = ToolSpec(name=ANSWER_TOOL, description=description, schema=schema)
-        return Tool(spec=spec, run=self._accept, title=lambda args: "answer")
+        return Tool(spec=spec, run=self._accept, title=lambda args: "answer", in_settings=True)
 
     def _accept(self, args: Json, context: ToolContext) -> ToolOutput:
         value = self.value_of(args)

@@ -313,6 +313,8 @@ class Tool:
     lean: tuple[str, ...] | None = None
     """The arguments that a lean request contains, without descriptions; None for a built-in tool that a lean request
     omits unless an option asks for it."""
+    in_settings: bool = False
+    """Whether a setting of the run says all about it, so that a cassette is matched by that."""
     branches: BranchMaker | None = None
     """Makes the branches that the tool can work in; None for a tool that always works in the session."""
     packaged: bool = False

@@ -17,7 +17,7 @@ from agent_nb.acp.known import KNOWN_AGENTS
 from agent_nb.agent import Agent
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
-from agent_nb.notebook.parsing import PARSER
+from agent_nb.notebook.parsing import parser
 from agent_nb.pages.element_look import Element
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
 from agent_nb.plugins import plugins
@@ -52,7 +52,7 @@ def reference() -> str:
 
 
 def _options() -> str:
-    rows = [(_spelling(action), action.help or "") for action in PARSER._actions]
+    rows = [(_spelling(action), action.help or "") for action in parser()._actions]
     return _table(("option", "meaning"), rows)
 
 

@@ -9,7 +9,7 @@ import agent_nb
 from agent_nb import Agent, Files, Run, Toolbox, ToolContext
 from agent_nb.notebook.command_line import make_parser
 from agent_nb.notebook.magic.commands import COMMANDS
-from agent_nb.notebook.parsing import PARSER
+from agent_nb.notebook.parsing import parser
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
 from agent_nb.plugins import plugins
 from tests.support import ROOT
@@ -121,7 +121,7 @@ def test_every_command_and_option_exists(page):
     usages = " ".join(command.usage for command in (*COMMANDS.values(), *PLUGIN_COMMANDS.values()))
     command_line = next(action.choices for action in make_parser()._actions if action.choices)
     usages += " ".join(command.format_usage() for command in command_line.values())
-    assert options - OTHERS <= {*PARSER._option_string_actions, *_OPTION.findall(usages)}
+    assert options - OTHERS <= {*parser()._option_string_actions, *_OPTION.findall(usages)}
 
 
 @pytest.mark.parametrize("page", _EXAMPLES, ids=lambda page: page.name)

@@ -113,7 +113,7 @@ class Workers:
             run: Run = await off_loop(pickle.loads, content)
             self.finished += 1
             SESSION.add(run)
-            return replace(_sharing(run, job), answer_type=job.prepared.answer)
+            return replace(_sharing(run, job), answer_type=job.prepared.kept.get("answer_type"))
         if kind == "unusable":
             self.problem = self.problem or content
         return await not_run(job, "interrupted" if kind == "interrupted" else "failed", content)

@@ -61,6 +61,10 @@ class CellRules:
                 if rules.models and not is_replay(name) and full_name(name) not in rules.models:
                     yield name, rules
 
+    def given(self, given: Mapping[str, Any]) -> None:
+        for _, rules in self.by_plugin:
+            rules.given(given)
+
     @property
     def has_system(self) -> bool:
         """Whether a plugin sets the system text."""

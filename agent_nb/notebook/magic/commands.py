@@ -90,12 +90,12 @@ def _log(session: Session, arguments: str) -> str:
 
 
 def _help(session: Session, arguments: str) -> str:
-    from agent_nb.notebook.parsing import PARSER
+    from agent_nb.notebook.parsing import parser
 
     intro = session.shell.find_line_magic(session.defaults.magic_name).__doc__.partition(OPTIONS_HEAD)[0]
     commands = all_commands().values()
     lines = [f"  {session.command(command.usage)}\n{HELP_INDENT}{command.help}" for command in commands]
-    return "\n".join([intro, "", PARSER.format_help().strip(), "", "commands:", *lines])
+    return "\n".join([intro, "", parser().format_help().strip(), "", "commands:", *lines])
 
 
 def _late(module: str, name: str) -> Callable[[Session, str], Any]:

@@ -17,7 +17,6 @@ from agent_nb.notebook.session import Session
 _WORD = re.compile(r"""(?:[^\s"']+|"[^"]*(?:"|$)|'[^']*(?:'|$))+|(?<=\s)$""")
 """A word of the line. A quoted string is one word; after a trailing space the last word is empty."""
 _BRACES = re.compile(r"(?<!\\)\{\{\s*([^{}]*)$")
-_FLAGS = {flag: name for name, option in OPTIONS.items() for flag in option.flags}
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 """JupyterLab wraps the help text at ordinary spaces, and the lines overlap."""
 CompletionContext = tuple[str, Sequence[Candidate]]
@@ -81,8 +80,8 @@ def _on_cell_line(session: Session, text: str) -> CompletionContext | None:
         return None  # an expression, which IPython completes
     fields, next_field = _read(before)
     flag, equals, value = word.partition("=")
-    if not next_field and equals and flag in _FLAGS:
-        next_field, word = _FLAGS[flag], value
+    if not next_field and equals and (name := _option_of(flag)):
+        next_field, word = name, value
     if next_field:
         return word, of_option(session, next_field, word.strip("\"'"))
     names = [] if "name" in fields else runs(session)
@@ -104,11 +103,15 @@ def _read(words: Sequence[str]) -> tuple[set[str], str]:
             continue
         next_field = ""
         flag, equals, _ = word.partition("=")
-        name = _FLAGS.get(flag, "name")
+        name = _option_of(flag) or "name"
         fields.add(name)
         if name != "name" and not OPTIONS[name].is_switch and not equals:
             next_field = name
     return fields, next_field
+
+
+def _option_of(flag: str) -> str:
+    return next((name for name, option in OPTIONS.items() if flag in option.flags), "")
 
 
 def _in_prompt(session: Session, line: str) -> CompletionContext | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import own_values, safe_text
@@ -14,12 +14,13 @@ from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.core.errors import CassetteError, ConfigError
+from agent_nb.core.feature import features
 from agent_nb.core.options import OPTIONS, Options
 from agent_nb.core.run_settings import (
     DERIVED,
     MONEY,
-    SETTINGS,
     STRICTNESS,
+    TYPED,
     Limits,
     Mode,
     RunSettings,
@@ -28,13 +29,14 @@ from agent_nb.core.run_settings import (
     stricter,
 )
 from agent_nb.engine.approval import ApprovalRules
+from agent_nb.engine.draft import CellDraft
 from agent_nb.engine.middleware import check_middleware, methods_of
+from agent_nb.engine.parts import code_of, plan_cell
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.front_end import needs_view
 from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.magic.agents_md import with_agents_md
 from agent_nb.notebook.magic.cassette_choice import CassetteChoice, check_network, choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.fix import fix_prompt
@@ -69,7 +71,6 @@ from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.run.store import RunStore
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.answer import AnswerType, answer_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,8 @@ class CellPlan(Plan):
     session: Session
     options: Options
     rules: CellRules
+    given: Mapping[str, Any]
+    """What the cell gives to features, by their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +99,8 @@ class CellInput:
     pace: float
     viewer: PageViewer | None
     bindings: Bindings
-    answer: AnswerType | None
+    given: Mapping[str, Any]
+    """What the cell gives to features, by their names."""
 
     def replay(self, server_tools: Sequence[Tool]) -> CellPlan | None:
         """The plan that plays a cassette of this request; None if there is none."""
@@ -149,11 +153,11 @@ class CellInput:
             tools=tools,
             approve=self.rules.approve(approve),
             middleware=middleware_in_use(self.session).values(),
-            answer=self.answer,
         )
         bound_page = BoundPage(self.bindings, is_in_prompt=True) if self.bindings else None
         return (
             agent.with_run_settings(settings)
+            .with_given(self.given)
             .with_viewer(self.viewer, looks=settings.looks)
             .with_bound(bound_page)
         )
@@ -165,19 +169,18 @@ class CellInput:
         runs = tuple(self._with_facts(self.rules.prepare(item)) for item in prepared)
         schema = "The model gets names, types and shapes of your data, and no values (`--data schema`)."
         data_note = schema if self.settings.data else ""
-        shortened, prompt, code_note = runs[0].run_input.shortened, self.prompt, ""
-        if runs[0].run_input.loaded:
-            code_note = "The model is asked for Python code. It gets the columns and types of your data"
-            code_note += "." if data_note else " and the first five rows."
+        shortened, prompt = runs[0].run_input.shortened, self.prompt
+        if runs[0].run_input.asked:  # a feature says what the model sees instead
             prompt = replace(prompt, tables=())
         notes = (
-            *self.rules.notes(), note, data_note, code_note, self._missing_tools_note(),
+            *self.rules.notes(), note, data_note, self._missing_tools_note(),
             self._variant_note(), self.bindings.note, *_notes(prompt, shortened),
         )  # fmt: skip
         return CellPlan(
             session=self.session,
             options=self.options,
             rules=self.rules,
+            given=self.given,
             prepared=runs,
             key=self._key(runs),
             note="\n".join(filter(None, notes)),
@@ -256,7 +259,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
         pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
         viewer=_viewer(session, bindings, is_shown=watched and not options.plain),
         bindings=bindings,
-        answer=answer_type(options.answer, session.namespace) if options.answer else None,
+        given=_given(session, options, base, rules),
     )
     servers = [name for name in options.tools if is_server(name)]
     if replayed := await off_loop(cell_input.replay, absent_tools(servers)):
@@ -265,10 +268,29 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     models.check(session)
     allow_agents(session, models.names)
     plan = await off_loop(cell_input.from_models, await start_tools(session, servers))
-    if (options.agents_md or session.defaults.agents_md) == "off" or rules.has_system:
-        return plan
-    prepared, note = with_agents_md(session, plan.prepared)
-    return replace(plan, prepared=prepared, note="\n".join(filter(None, (plan.note, note))))
+    draft = CellDraft(
+        runs=[*plan.prepared], host=session, given=cell_input.given, has_system=rules.has_system
+    )
+    await plan_cell(draft)
+    note = "\n".join(filter(None, (plan.note, *draft.notes)))
+    return replace(plan, prepared=tuple(cast("list[Prepared]", draft.runs)), note=note)
+
+
+def _given(session: Session, options: Options, base: Run | None, rules: CellRules) -> dict[str, Any]:
+    """What the cell's options, or else the user's defaults, give to features."""
+    values = {}
+    for feature in features():
+        value = options.value(feature.name)
+        default = session.defaults.default_of(feature) if feature.default else None
+        own = default if value is None else value
+        earlier = base.settings.get(feature.name) if base and feature.inherits else None
+        values[feature.name] = stricter(feature.name, own, earlier)
+    rules.given(values)
+    return {
+        feature.name: code_of(feature).read(values[feature.name], session.namespace)
+        for feature in features()
+        if values[feature.name] not in (None, "")
+    }
 
 
 def _connect_page(session: Session) -> None:
@@ -296,7 +318,7 @@ def _settings(session: Session, options: Options, base: Run | None, rules: CellR
     defaults, earlier = session.defaults, base.settings if base else {}
     values: dict[str, Any] = {
         name: getattr(options, name) or stricter(name, getattr(defaults, name, None), earlier.get(name))
-        for name in (SETTINGS.keys() & OPTIONS.keys()) - DERIVED
+        for name in (TYPED & OPTIONS.keys()) - DERIVED
     }
     stack = options.stack or earlier.get("stack") or defaults.stack
     values["stack"] = stack and check_stack(stack)
@@ -312,7 +334,6 @@ def _settings(session: Session, options: Options, base: Run | None, rules: CellR
         ),
         instructions="\n\n".join(filter(None, (defaults.instructions, system))) or None,
         looks=defaults.looks,
-        branch=options.branch,
     )
 
 

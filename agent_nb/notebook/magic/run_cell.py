@@ -9,24 +9,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from agent_nb._base.atomic import FOLDER, not_ours
-from agent_nb._base.constants import is_demo
-from agent_nb._base.secrets import mask, safe_text
-from agent_nb._base.text import printable
+from agent_nb._base.atomic import FOLDER
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.threads import off_loop, ticking, uncancelled
 from agent_nb.cassette.player import ReplayProvider
-from agent_nb.core.errors import ConfigError, FileError, MissingKeyError
+from agent_nb.core.errors import ConfigError, MissingKeyError
 from agent_nb.core.events import ENDINGS
 from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
+from agent_nb.engine.draft import CellEnd
 from agent_nb.engine.handle import Handle
+from agent_nb.engine.parts import before_view, end_cell
 from agent_nb.engine.saving import Saving
 from agent_nb.engine.start import VariantsHandle
-from agent_nb.files import targets_of, write_files
-from agent_nb.files.active import acting_files
-from agent_nb.images.pillow import opened, saved, top_of
-from agent_nb.notebook.asking import ask_in_text, confirm
+from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.front_end import CellError, RunStopped, is_attended, is_watched, on_interrupt
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, set_variables
@@ -37,19 +34,12 @@ from agent_nb.notebook.retry_cells import written_cell
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_masking import mask_environment
 from agent_nb.notebook.views.views import View, view_for
-from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
-from agent_nb.pages.preview import used_files
 from agent_nb.plugins import plugins
 from agent_nb.run import Run
 from agent_nb.run.compare import failure_of, scope_of
 from agent_nb.run.manifest import package_versions
 from agent_nb.run.run import total_cost
 from agent_nb.run.store import RunStore
-
-MAX_IMAGE_BYTES = 9_000
-"""12 kB in base64."""
-IMAGE_FORMS = (560, 256), (560, 64), (560, 16), (400, 64), (400, 16), (280, 16)
-"""Width and number of colours of the saved image, the best first; it is at most 1.25 times as high as wide."""
 
 
 def warm_up(shell: Any) -> None:
@@ -92,15 +82,15 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
             return
         ended = await _attend(plan, handle, view, saving)
         await _finish(plan, handle, view, ended)
-    run = ended.run
+    run = ended.end.run
     # A replay ends as its recording did, and an interrupted question ends its run without `stop`.
     is_stopped = handle.is_stopped or (run.reason == "interrupted" and not plan.replays)
     if is_stopped and not plan.options.no_raise:
         raise RunStopped(f"`{run.name}` contains the results so far.")
     if run.reason == "failed" and not plan.options.no_raise:
         raise CellError("AgentFailed", run.error or "The run failed.")
-    if ended.unsaved:
-        raise CellError("SaveFailed", ended.unsaved)
+    for title, message in ended.end.errors:
+        raise CellError(title, message)
     if run.failed_check:
         raise CellError("CheckFailed", run.failed_check)
 
@@ -139,12 +129,8 @@ def _saving(plan: CellPlan, handle: Handle, view: View) -> Saving | None:
 
 
 class Ended(NamedTuple):
-    run: Run
+    end: CellEnd
     files_name: str | None
-    paths: list[str]
-    """Where the run and its files were saved."""
-    unsaved: str
-    """Why `--save` failed; empty if it did not."""
 
 
 async def _attend(plan: CellPlan, handle: Handle, view: View, saving: Saving | None) -> Ended:
@@ -171,82 +157,40 @@ async def _set(
     session, options = plan.session, plan.options
     handle.result = run = checked(await handle, options, session.namespace)
     files_name = set_variables(session, run) if rebind else None
-    paths: list[str] = []
-    unsaved = _save_files(plan, run, options.save) if options.save else ""
-    if options.save and not unsaved:
-        paths.append(options.save)
-        view.warn(f"Files saved in {options.save}.")
+    end = CellEnd(
+        run=run,
+        host=session,
+        given=plan.given,
+        viewer=handle.viewer,
+        asks=is_attended(session.shell) and not options.background,
+        is_replay=plan.replays,
+        is_drawn=view.is_drawn,
+    )
+    await end_cell(end)
+    for note in end.notes:
+        view.warn(note)
     if saving is not None:
         await saving.end()
         try:
             path = await off_loop(RunStore(session.home).save, run)
-            paths.append(path.relative_to(session.home).as_posix())
+            end.paths.append(path.relative_to(session.home).as_posix())
         except OSError as error:
             view.warn(
                 f"The run could not be saved in {FOLDER}: {error.strerror or error}. "
                 f"`{run.name}.save(path)` writes it elsewhere."
             )
-    return Ended(run, files_name, paths, unsaved)
+    return Ended(end, files_name)
 
 
 async def _finish(plan: CellPlan, handle: Handle, view: View, ended: Ended) -> None:
     """Show the ended run."""
-    run = ended.run
+    end, run = ended.end, ended.end.run
     if handle.recorded:
         view.warn(handle.recorded)
-    image = await page_image(handle.viewer, run) if _keeps_image(plan, run, view) else b""
-    view.finish(run, ended.files_name, ended.paths, image)
+    await before_view(end)
+    view.finish(run, ended.files_name, end.paths, end.image)
     for note in await uncancelled(off_loop(plan.rules.end, run)):
         view.warn(note)
-
-
-def _save_files(plan: CellPlan, run: Run, folder: str) -> str:
-    try:
-        if refusal := _refusal(plan, run, folder):
-            return refusal
-        write_files(run.files, folder, plan.session.home)
-    except FileError as error:  # its message includes the remedy
-        return str(error)
-    except OSError as error:
-        return (
-            f"{folder!r} could not be written: {error.strerror or error}. "
-            f"`{run.name}.files.save(folder)` writes the files elsewhere."
-        )
-    return ""
-
-
-def _refusal(plan: CellPlan, run: Run, folder: str) -> str:
-    """Why the files are not saved; empty if they need no consent or the user agrees."""
-    home = plan.session.home
-    targets = targets_of(run.files, folder, home)
-    replaced = dict.fromkeys(not_ours(targets, home), "replaces content not written by a run")
-    acting, used = acting_files(targets, home), used_files(run.files)
-    pairs = [*zip(run.files, targets, strict=True)]
-    unused = {
-        target: "is used by no page"
-        for path, target in pairs
-        if path not in used and target.parent.exists() and not target.exists() and target not in acting
-    }
-    by_target = replaced | acting | unused
-    effects = {path: by_target[target] for path, target in pairs if target in by_target}
-    if not effects:
-        return ""
-    lines = "".join(f"\n  {printable(path, keep='')} {effect}" for path, effect in effects.items())
-    changes = {
-        "replace files": replaced,
-        "add files that run automatically": acting,
-        "add files that no page uses": unused,
-    }
-    summary = " and ".join(change for change, changed in changes.items() if changed)
-    question = f"Saving to {folder!r} would {summary}:{lines}\nSave all files?"
-    with contextlib.suppress(KeyboardInterrupt):
-        if is_attended(plan.session.shell) and not plan.options.background and confirm(question):
-            return ""
-    path, effect = next(iter(effects.items()))
-    return (
-        f"Nothing was saved in {folder!r}: {path!r} {effect}, which needs your consent. Leave it out with "
-        f"`files.delete({path!r})`, or save all with `{run.name}.files.save({folder!r}, overwrite=True)`."
-    )
 
 
 def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None] | None:
@@ -299,8 +243,8 @@ def _in_background(plan: CellPlan, handle: Handle, view: View, saving: Saving | 
         with _ending(handle, view):
             ended = await _set(plan, handle, view, saving, rebind=rebind)
             await _finish(plan, handle, view, ended)
-        if ended.unsaved:
-            view.warn(ended.unsaved)
+        for _, message in ended.end.errors:
+            view.warn(message)
 
     task = asyncio.get_running_loop().create_task(finish())
     session.finishing.add(task)
@@ -362,38 +306,3 @@ def _source(plan: CellPlan) -> str:
 
 def _indented(text: str) -> str:
     return "\n".join("    " + line for line in text.splitlines())
-
-
-def _keeps_image(plan: CellPlan, run: Run, view: View) -> bool:
-    """Whether the user's browser draws the run, and its page is a new answer of a model, without values of names."""
-    session = plan.session
-    is_seen = session.defaults.saved_image and view.is_drawn and is_attended(session.shell)
-    return is_seen and not plan.replays and not is_demo(run.model) and not run.settings.get("bind")
-
-
-async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
-    """The top of the run's page as a PNG; empty if there is no page or no viewer."""
-    path = run.files.entry
-    if viewer is None or path is None or not isinstance(run.files[path], str) or run.reason == "interrupted":
-        return b""
-    if any(isinstance(content, str) and mask(content) != content for content in run.files.values()):
-        return b""  # a picture cannot be masked
-    request = CheckRequest(files=run.files, path=path, variant=run.variant, widths=(DESKTOP,))
-    from agent_nb.notebook.live import live_run
-
-    try:
-        async with asyncio.timeout(live_run.PATIENCE):
-            check = await viewer.check(request)
-    except (ViewerUnavailableError, TimeoutError, asyncio.CancelledError):
-        # An interrupt ends the wait, not the cell.
-        return b""
-    return await off_loop(_small, check.screenshots[0].image) if check.screenshots else b""
-
-
-def _small(image: Image) -> bytes:
-    pixels = opened(image).convert("RGB")
-    forms = (
-        saved(top_of(pixels, width, width * 5 // 4).quantize(colours), "PNG", optimize=True)
-        for width, colours in IMAGE_FORMS
-    )
-    return next((data for data in forms if len(data) <= MAX_IMAGE_BYTES), b"")

@@ -12,9 +12,9 @@ from PIL.PngImagePlugin import PngInfo
 from agent_nb import Agent, load, replay
 from agent_nb.core.errors import CassetteError
 from agent_nb.core.messages import Image, Text, assistant
-from agent_nb.core.run_settings import DERIVED, SETTINGS
+from agent_nb.core.run_settings import DERIVED, SETTINGS, TYPED
 from agent_nb.engine.prepared import history_digest
-from agent_nb.providers.scripted import ScriptedProvider, text
+from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.tools import Toolbox
 from tests.support.cassettes import PROMPT, facts, play, record
 from tests.support.pdf import pdf_of
@@ -58,7 +58,7 @@ async def test_another_request_says_what_differs(tape, change, says):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, row in SETTINGS.items() if callable(row.matched) and name not in DERIVED]
+    "name", [name for name, row in SETTINGS.items() if callable(row.matched) and name in TYPED - DERIVED]
 )
 async def test_every_setting_that_changes_the_request_must_match(tape, tmp_path, name):
     value, differs = VALUES[name], SETTINGS[name].matched
@@ -71,6 +71,15 @@ async def test_every_setting_that_changes_the_request_must_match(tape, tmp_path,
     with pytest.raises(CassetteError, match=re.escape(f"with {differs(value, None)}")):
         await Agent(replay(other)).run(PROMPT)
     assert (await Agent(replay(other)).with_settings(**{name: value}).run(PROMPT)).text == "ok"
+
+
+async def test_the_type_of_an_answer_must_match(tape):
+    await record(tape, [call("final_answer", {"slope": 1.5})], answer="slope: float")
+    with pytest.raises(
+        CassetteError, match=re.escape("with another answer (`slope: number` then, `text` now)")
+    ):
+        await Agent(replay(tape)).run(PROMPT)
+    assert (await Agent(replay(tape), answer="slope: float").run(PROMPT)).answer == {"slope": 1.5}
 
 
 def test_lessons_recorded_without_origins_still_match():

@@ -127,7 +127,7 @@ def test_a_file_s_model_is_asked_about_once_for_each_folder_and_model(shell, run
 def test_without_a_yes_nothing_is_sent_and_the_cell_says_what_to_write(run, clouds, monkeypatch, nobody):
     questions = []
     monkeypatch.setattr("builtins.input", lambda prompt="": questions.append(prompt) or "n")
-    monkeypatch.setattr("agent_nb.notebook.asking.is_attended", lambda shell: not nobody)
+    monkeypatch.setattr("agent_nb.notebook.session.is_attended", lambda shell: not nobody)
     why = "nobody was there to allow it" if nobody else "you did not allow it"
     for _ in range(2):
         refused = run(CLOUD)
@@ -145,7 +145,7 @@ def test_without_a_yes_nothing_is_sent_and_the_cell_says_what_to_write(run, clou
     [(["demo:", CLOUD], ""), ([CLOUD], "ANTHROPIC_API_KEY"), ([OTHER, CLOUD], "OPENAI_API_KEY")],
 )
 def test_the_demo_and_the_vendor_of_the_only_key_need_no_question(run, clouds, monkeypatch, models, without):
-    monkeypatch.setattr("agent_nb.notebook.asking.is_attended", lambda shell: False)
+    monkeypatch.setattr("agent_nb.notebook.session.is_attended", lambda shell: False)
     monkeypatch.delenv(without, raising=False)
     assert run(*models).ok
     assert len(clouds.requests) == (models[0] != "demo:")

@@ -1,16 +1,18 @@
 """The table of a run's settings: each row answers every column, and all that shows settings follows from it."""
 
-from dataclasses import MISSING, fields, replace
+from dataclasses import fields, replace
 
 import pytest
 
 from agent_nb import Agent, model
 from agent_nb._base.wire import WireError
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import features
 from agent_nb.core.messages import Usage
 from agent_nb.core.options import OPTIONS
 from agent_nb.core.run_settings import (
     SETTINGS,
+    TYPED,
     Limits,
     RunSettings,
     Setting,
@@ -60,8 +62,17 @@ ANSWERS = {
 }
 
 
+def with_value(name, value):
+    return replace(RunSettings(), **({name: value} if name in TYPED else {"of_features": {name: value}}))
+
+
+def test_typed_fields_are_those_that_providers_and_the_engine_read():
+    assert {each.name for each in fields(RunSettings)} == TYPED | {"of_features"}
+    assert SETTINGS.keys() - {each.name for each in features()} == TYPED
+
+
 def test_columns_that_nobody_may_forget_have_no_default():
-    required = {column.name for column in fields(Setting) if column.default is MISSING}
+    required = {*Setting._fields} - {*Setting._field_defaults}
     assert required == {"sent", "matched", "accepted_by", "stricter"}
 
 
@@ -77,10 +88,10 @@ def test_a_model_accepts_ignores_or_refuses_a_setting_as_its_row_says(name, prot
             model(f"{vendor.name}:x", base_url=None if vendor.offline else "http://127.0.0.1:9", **options)
 
 
-@pytest.mark.parametrize("name", [each.name for each in fields(RunSettings)])
+@pytest.mark.parametrize("name", SETTINGS)
 def test_each_setting_answers_every_column(name):
     row, value = SETTINGS[name], VALUES[name]
-    default, changed = RunSettings(), replace(RunSettings(), **{name: value})
+    default, changed = RunSettings(), with_value(name, value)
     for column, answers in ANSWERS.items():
         assert getattr(row, column) in answers
     assert {*row.listed_in} <= {"statement", "comparison"}
@@ -96,7 +107,7 @@ def test_each_setting_answers_every_column(name):
 
 @pytest.mark.parametrize("name", [name for name, row in SETTINGS.items() if callable(row.matched)])
 def test_both_directions_of_a_difference_are_told(name):
-    none, some = {}, replace(RunSettings(), **{name: VALUES[name]}).matched()
+    none, some = {}, with_value(name, VALUES[name]).matched()
     (then,), (now,) = other_settings(some, none), other_settings(none, some)
     assert then != now
     assert not [*other_settings(some, some)]
@@ -124,7 +135,7 @@ def test_an_agent_refuses_what_it_could_not_keep(name, why):
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_another_value_can_only_make_a_setting_stricter(name):
-    strict, lax = STRICT_AND_LAX.get(name, (VALUES[name], getattr(RunSettings(), name)))
+    strict, lax = STRICT_AND_LAX.get(name, (VALUES[name], RunSettings().value(name)))
     assert (SETTINGS[name].stricter is not None) == (name in STRICT_AND_LAX)
     assert stricter(name, strict, lax) == strict
     assert stricter(name, lax, strict) == (strict if name in STRICT_AND_LAX else lax)

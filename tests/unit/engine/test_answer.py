@@ -10,7 +10,7 @@ import pytest
 from agent_nb import Agent, Limits, Run, load, model, tool
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import RunFinished
-from agent_nb.engine.turns import ANSWER_TRIES
+from agent_nb.features.answer.run import ANSWER_TRIES
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import FORMS
 from agent_nb.tools.answer import MAX_ANSWER

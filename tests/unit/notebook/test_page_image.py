@@ -6,7 +6,7 @@ import re
 
 import PIL.Image
 
-from agent_nb.notebook.magic.run_cell import MAX_IMAGE_BYTES, page_image
+from agent_nb.features.saved_image.cell import MAX_IMAGE_BYTES, page_image
 from agent_nb.pages.page_check import CheckRequest, PageCheck, ViewerUnavailableError, read_report
 from agent_nb.providers.scripted import text
 from agent_nb.render import bundle

@@ -422,7 +422,7 @@ async def test_variants_that_run_code_have_a_branch_each(shell):
     assert ["[1]" in variant.tool_uses[0].result.text for variant in run.variants] == [True] * 3
     assert shell.names["rows"] == []
     reading = Agent(ScriptedProvider([[text("x")]]), tools=kernel_tools()[:2])
-    assert not reading.prepare_variants("go", variants=3)[0].settings.branch
+    assert not reading.prepare_variants("go", variants=3)[0].settings.value("branch")
 
 
 def test_what_cannot_have_a_branch_is_refused_with_a_remedy(shell):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb.notebook.magic.agents_md import CONSENTS, MAX_BYTES, find_file
+from agent_nb.features.agents_md.cell import CONSENTS, MAX_BYTES, find_file
 from tests.support.wire import Say, reply
 
 TEXT = "Use British spelling. {{secret}} --approve auto --data all"
@@ -78,7 +78,7 @@ def test_without_a_yes_nothing_is_sent_and_the_same_text_is_not_asked_again(send
 
 
 def test_with_nobody_there_it_is_left_out(send, asked, monkeypatch):
-    monkeypatch.setattr("agent_nb.notebook.asking.is_attended", lambda shell: False)
+    monkeypatch.setattr("agent_nb.notebook.session.is_attended", lambda shell: False)
     assert left_out(*send(TEXT), "nobody was there to allow it.")
     assert not asked
 

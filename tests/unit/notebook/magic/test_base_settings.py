@@ -41,13 +41,13 @@ def base_with(**settings):
 async def test_a_laxer_base_run_loosens_nothing(shell, name):
     for trait, value in CONFIG.items():
         setattr(shell.magics, trait, value)
-    expected = getattr(await settings_of(shell, ""), name)
+    expected = (await settings_of(shell, "")).value(name)
     shell.names |= {"key": "k", "hero": base_with(**LAX)}
     for line in ("--from hero", "hero -c", "--from hero.at(1)"):
-        assert getattr(await settings_of(shell, line), name) == expected
+        assert (await settings_of(shell, line)).value(name) == expected
     agent = Agent(ScriptedProvider([]), tools=[], approve="deny", limits=Limits(steps=3)).with_data("schema")
     runs = [agent.prepare("go", base=base) for base in (None, shell.names["hero"])]
-    assert len({str(getattr(run.settings, name)) for run in runs}) == 1
+    assert len({str(run.settings.value(name)) for run in runs}) == 1
 
 
 async def test_a_stricter_base_run_tightens_unless_the_cell_says_otherwise(shell):

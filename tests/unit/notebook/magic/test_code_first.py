@@ -6,7 +6,7 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb.core.events import ApprovalRequested, ToolFinished, ToolReady
-from agent_nb.engine.code_first import without_loading
+from agent_nb.features.code_first.run import without_loading
 from agent_nb.notebook.kernel_tools import kernel_tools
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.quotations import is_code_quoted

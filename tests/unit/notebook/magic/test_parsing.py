@@ -121,8 +121,8 @@ def test_every_option_is_in_the_help_in_order(shell):
     ]
     assert places == sorted(places)
     others = {each.name for each in fields(Options)} - set(OPTIONS)
-    # read from the whole line, set by the rules of a plugin, and what follows from several options
-    assert others == {"is_named", "line", "prefers_replay", "failure"}
+    # read from the whole line, set by the rules of a plugin, what follows from several options, and features' own
+    assert others == {"is_named", "line", "prefers_replay", "failure", "of_features"}
 
 
 def test_defaults_are_those_of_the_fields(shell):

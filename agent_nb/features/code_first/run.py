@@ -9,24 +9,45 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
-from typing import Literal
+from typing import Any, Literal
 
-import agent_nb.core.events as ev
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.text import fenced, shortened
 from agent_nb._base.wire import parse_json
-from agent_nb.core.messages import Message, Part, Text, ToolCall, ToolResult
-from agent_nb.engine.compaction import Window
-from agent_nb.engine.data_gate import DataGate
-from agent_nb.engine.journal import Journal
-from agent_nb.engine.prepared import PreparedRun
-from agent_nb.files import Files
-from agent_nb.prompts import code_correction, prompt_text
-from agent_nb.providers.base import Request, Turn
-from agent_nb.providers.quotations import canonical_code, is_code_quoted, sent_texts
-from agent_nb.run.supported_numbers import lacks_printed
-from agent_nb.tools.toolbox import masked
+from agent_nb.features.answer import ANSWER
+from agent_nb.features.code_first import CODE_FIRST
+from agent_nb.plugins import (
+    Draft,
+    FeatureCode,
+    Files,
+    Message,
+    Next,
+    Part,
+    PartInputs,
+    Request,
+    RunPart,
+    Say,
+    Text,
+    ToolCall,
+    ToolResult,
+    Turn,
+)
+from agent_nb.plugins import events as ev
+from agent_nb.plugins.engine import (
+    DATA_TOOLS,
+    CodeBlocks,
+    LoadedData,
+    canonical_code,
+    code_correction,
+    code_request,
+    is_code_quoted,
+    lacks_printed,
+    masked,
+    prompt_text,
+    sent_texts,
+)
 
 MOST_BLOCKS = 3
 LONGEST_BLOCK = 20_000
@@ -39,14 +60,37 @@ _WARNING = re.compile(r"^\S+:\d+: \w*Warning: .*\n?(?:  .*\n?)?", re.MULTILINE)
 _QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
 
 
-class CodeFirst:
-    def __init__(
-        self, prepared: PreparedRun, journal: Journal, window: Window, gate: DataGate | None
-    ) -> None:
-        assert prepared.run_input.loaded
-        self._prepared, self._journal, self._window, self._gate = prepared, journal, window, gate
-        self._loaded = prepared.run_input.loaded
-        self.tool = next(tool.name for tool in prepared.toolbox if tool.loaded)
+class CodeFirst(FeatureCode[Any]):
+    def prepare(self, draft: Draft) -> None:
+        """Ask for code if the prompt has variables, and for no page."""
+        describe = next((tool.loaded for tool in draft.toolbox if tool.loaded), None)
+        is_other = draft.get(ANSWER) is not None or draft.runs_by != "engine"
+        if describe is None or not draft.provider.reads_code or draft.makes_page or is_other:
+            return
+        prompt, variables = draft.cell or (draft.run_input.prompt, None)
+        if loaded := describe(prompt, variables, schema_only=not draft.sends_values):
+            draft.kept[CODE_FIRST.name] = loaded
+            draft.run_input = draft.run_input.asking(code_request(loaded.description, loaded.question))
+            draft.system = prompt_text("code_first")
+            draft.specs = frozenset(draft.all_tools.chosen) - DATA_TOOLS
+
+    def part(self, run: PartInputs) -> RunPart | None:
+        loaded = run.prepared.kept.get(CODE_FIRST.name)
+        return CodePart(loaded, run) if loaded else None
+
+
+class CodePart(RunPart):
+    in_order = True
+
+    def __init__(self, loaded: LoadedData, run: PartInputs) -> None:
+        self._prepared, self._journal, self._window, self._gate = (
+            run.prepared,
+            run.journal,
+            run.window,
+            run.gate,
+        )
+        self._loaded, self._files = loaded, run.files
+        self.tool = next(tool.name for tool in run.prepared.toolbox if tool.loaded)
         self._written: set[str] = set()
         """The blocks so far, in canonical form."""
         self._printed = ""
@@ -75,10 +119,14 @@ class CodeFirst:
         is_users = any(is_code_quoted(form, [self._loaded.question]) for form in (written, code))
         return "ask" if is_users else "run", code
 
-    def outgoing(self, request: Request) -> Request:
+    def written(self, request: Request) -> Request:
         """The request with blocks and their results as text: the model is offered no tool that runs code."""
         messages = chain.from_iterable(map(self._as_text, request.messages))
-        return replace(request, messages=tuple(message for message in messages if message.parts))
+        return replace(
+            request,
+            messages=tuple(message for message in messages if message.parts),
+            code=CodeBlocks(self.tool, partial(self.judge, files=self._files())),
+        )
 
     def _as_text(self, message: Message) -> tuple[Message, ...]:
         if message.role != "tool":
@@ -95,15 +143,19 @@ class CodeFirst:
         code = arguments.get("code") if isinstance(arguments, dict) else part.arguments
         return Text(f"\n{fenced(str(code), 'python')}\n")
 
-    def reminder(self, turn: Turn) -> str:
-        """The text that asks for code, once, after a turn in which nothing was computed; empty otherwise."""
+    def after_turn(self, turn: Turn, left: int) -> Next:
+        """Ask for code, once, after a turn in which nothing was computed."""
         has_computed = next(self._journal.events.of(ev.ToolRunning), None) is not None
-        if has_computed or self._reminded or turn.stop != "end_turn":
-            return ""
+        if has_computed or self._reminded or turn.stop != "end_turn" or left < 2:
+            return None
         self._reminded = True
-        return prompt_text("code_missing")
+        return Say(prompt_text("code_missing"), hides_turn=True)
 
-    async def next_request(self, results: Sequence[tuple[str, ToolResult]]) -> str:
+    async def after_tools(self, results: Sequence[tuple[str, ToolResult]]) -> Next:
+        text = await self._next_request(results)
+        return Say(text) if text else None
+
+    async def _next_request(self, results: Sequence[tuple[str, ToolResult]]) -> str:
         """The text after the results of a turn, by event id: asks for the answer or for a corrected block."""
         ends = {end.call_id: end for end in self._journal.events.of(ev.ToolFinished)}
         blocks = [(ends[event_id], result) for event_id, result in results if result.name == self.tool]

@@ -7,15 +7,8 @@ from typing import Any
 
 from agent_nb._base.text import plural
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import ToolError
-from agent_nb.core.events import ToolStarted
-from agent_nb.core.messages import ToolCall
-from agent_nb.core.run_settings import CODE_TOOL
-from agent_nb.engine.tool_runner import ToolRunner
-from agent_nb.run import Run
-from agent_nb.run.cells import kept_steps, numbered_code
-from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
-from agent_nb.tools.base import Branch
+from agent_nb.plugins import Run, Tool, Toolbox, ToolCall, ToolContext, ToolError, ToolOutput, ToolStarted
+from agent_nb.plugins.engine import CODE_TOOL, Branch, ToolRunner, kept_steps, numbered_code
 
 CALL_ID = "base_code"
 _ABOUT = (

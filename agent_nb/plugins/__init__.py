@@ -1,6 +1,6 @@
 """The plugin interface and the discovery of plugins.
 
-A plugin is an instance of a subclass of `Plugin`. An installed package names it in the entry point group `agent_nb`,
+A plugin is an instance of a subclass of `Plugin`. An installed package names it in the entry point group `agent_nb`
 or in `agent_nb.rules` if it has rules for cells; a notebook passes it to `agent_nb.register`. Plugins are loaded before
 the first cell or command, in the order of `%agent plugins`: by package, then those of the notebook.
 
@@ -18,18 +18,89 @@ from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.command import Command
 from agent_nb._base.installed import entry_points, load_entry_point
-from agent_nb.core.errors import ConfigError
-from agent_nb.core.events import Event, Reason
+from agent_nb.core import events
+from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type
+from agent_nb.core.events import Event, Reason, ToolStarted
+from agent_nb.core.feature import (
+    RECORDS_GIVEN,
+    ClassRule,
+    Default,
+    Feature,
+    Option,
+    Setting,
+    above_zero,
+    add_feature,
+    count,
+    features,
+    flag,
+    remove_feature,
+)
+from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.core.options import Options
 from agent_nb.core.run_settings import Limits, Mode
+from agent_nb.engine.draft import CellDraft, CellEnd, Draft, Host
+from agent_nb.engine.feature_code import CellCode, Done, FeatureCode, Next, PartInputs, RunEnd, RunPart, Say
+from agent_nb.engine.prepared import PreparedRun
 from agent_nb.files import Files
+from agent_nb.providers.base import Request, Turn
 from agent_nb.providers.registry import VENDOR_SOURCES
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.run import Run
-from agent_nb.tools import Tool
+from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 from agent_nb.tools.toolbox import FAMILIES
 
-__all__ = ["Cell", "Command", "Notebook", "Plugin", "Reaction", "Rules", "Vendor", "register"]
+__all__ = [
+    "RECORDS_GIVEN",
+    "Cell",
+    "CellCode",
+    "CellDraft",
+    "CellEnd",
+    "ClassRule",
+    "Command",
+    "ConfigError",
+    "Default",
+    "Done",
+    "Draft",
+    "Feature",
+    "FeatureCode",
+    "FileError",
+    "Files",
+    "Host",
+    "Image",
+    "Message",
+    "Next",
+    "Notebook",
+    "Option",
+    "Part",
+    "PartInputs",
+    "Plugin",
+    "PreparedRun",
+    "Reaction",
+    "Request",
+    "Rules",
+    "Run",
+    "RunEnd",
+    "RunPart",
+    "Say",
+    "Setting",
+    "Text",
+    "Tool",
+    "ToolCall",
+    "ToolContext",
+    "ToolError",
+    "ToolOutput",
+    "ToolResult",
+    "ToolStarted",
+    "Toolbox",
+    "Turn",
+    "Vendor",
+    "above_zero",
+    "check_type",
+    "count",
+    "events",
+    "flag",
+    "register",
+]
 
 GROUP, RULES_GROUP = "agent_nb", "agent_nb.rules"
 TOOLS: dict[str, Sequence[Tool]] = {}
@@ -38,6 +109,7 @@ _TABLES: dict[str, dict[str, Any]] = {
     "vendor": VENDORS,
     "tool": TOOLS,
     "command": COMMANDS,
+    "feature": {feature.name: feature for feature in features()},
 }
 _PACKAGE, _HERE = "agent_nb", "this notebook"
 _owners: dict[tuple[str, str], str] = {}
@@ -103,6 +175,9 @@ class Rules:
         """Return the options to use instead of the cell's own; raises `ConfigError` to reject them."""
         return options
 
+    def given(self, given: Mapping[str, Any]) -> None:
+        """Called with what the options and defaults give to features, by name; raises `ConfigError` to reject it."""
+
     def limits(self, limits: Limits, models: Sequence[str]) -> Limits:
         """Return the limits of a run on these models. A replay has none. Raises `ConfigError` to reject the run."""
         return limits
@@ -133,6 +208,10 @@ class Plugin:
 
     def commands(self) -> Iterable[Command]:
         """Return commands such as `%agent lab`. They are called with a `Notebook`."""
+        return ()
+
+    def features(self) -> Iterable[Feature[Any]]:
+        """Return features, as those of `agent_nb/features/`."""
         return ()
 
     def rules(self, cell: Cell) -> Rules | None:
@@ -244,6 +323,7 @@ def _add(entry: LoadedPlugin, plugin: object) -> None:
         "vendor": {vendor.name: vendor for vendor in plugin.vendors()},
         "tool": plugin.tools(),
         "command": {command.name: command for command in plugin.commands()},
+        "feature": {feature.name: feature for feature in plugin.features()},
     }
     names = [(kind, name) for kind, rows in additions.items() for name in rows]
     for kind, name in names:
@@ -251,6 +331,8 @@ def _add(entry: LoadedPlugin, plugin: object) -> None:
             raise ConfigError(_clash(kind, name, owner, entry.name))
     for kind, rows in additions.items():
         _TABLES[kind].update(rows)
+    for feature in additions["feature"].values():
+        add_feature(feature)
     _owners.update(dict.fromkeys(names, entry.name))
     entry.plugin = plugin
     entry.adds = (*(f"{kind} {name}" for kind, name in names), *(("rules",) if plugin.has_rules else ()))
@@ -262,6 +344,8 @@ def _clash(kind: str, name: str, first: str, second: str) -> str:
 
 def _remove(entry: LoadedPlugin) -> None:
     for kind, name in [key for key, owner in _owners.items() if owner == entry.name]:
+        if kind == "feature":
+            remove_feature(_TABLES[kind][name])
         del _owners[kind, name], _TABLES[kind][name]
     entry.plugin, entry.adds = None, ()
 

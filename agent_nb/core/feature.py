@@ -1,0 +1,137 @@
+"""What a feature declares: its option, default, keyword, setting and rule, and where its code is.
+
+Built-in features and those of plugins are equal: `agent_nb/features/` lists the built-in ones. `%load_ext` imports
+their declarations, so they stay light; the code is imported when a run is prepared.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from agent_nb.core.option import Number, Option, above_zero, count, flag
+from agent_nb.core.setting import Setting
+
+__all__ = [
+    "RECORDS_GIVEN",
+    "ClassRule",
+    "Default",
+    "Feature",
+    "Number",
+    "Option",
+    "Setting",
+    "above_zero",
+    "add_feature",
+    "count",
+    "features",
+    "flag",
+    "follow",
+    "is_built_in",
+    "remove_feature",
+]
+
+Given_co = TypeVar("Given_co", covariant=True)
+"""What a run gets from the option or the keyword, such as an `AnswerType`."""
+_BUILT_IN = "agent_nb.features"
+RECORDS_GIVEN = "agent_nb.engine.feature_code:RecordsGiven"
+"""The `code` of a feature that only records what was given for it as its setting."""
+
+
+class Default(NamedTuple):
+    """A default of cells, `%config AgentMagics.NAME`. Its choices are those of the option."""
+
+    value: Any
+    help: str
+
+
+class ClassRule(NamedTuple):
+    """A rule for classes, `NAME = VALUE` in `lab.toml`."""
+
+    expected: str
+    """What the value must be, such as `a whole number of at least 1`."""
+    accepts: Callable[[Any], bool]
+    refuses: Callable[[Any, Any], str]
+    """Called with the rule and the cell's value; returns why the cell may not run, or an empty text."""
+
+
+class Feature(Generic[Given_co]):
+    """A declaration, which is also the key of what was given for it: `options.value`, `draft.get`, `prepared.get`."""
+
+    def __init__(  # noqa: PLR0913 - everything about a feature
+        self,
+        name: str,
+        *,
+        option: Option | None = None,
+        default: Default | None = None,
+        keyword: bool = False,
+        setting: Setting | None = None,
+        rule: ClassRule | None = None,
+        inherits: bool = True,
+        refused_by: Mapping[str, str] = {},
+        texts: tuple[str, ...] = (),
+        code: str = "",
+        cell: str = "",
+    ) -> None:
+        self.name = name
+        self.option, self.default, self.setting, self.rule = option, default, setting, rule
+        self.keyword = keyword
+        """Whether `Agent` has a keyword of this name."""
+        self.inherits = inherits
+        """Whether a cell takes the base run's value of the setting if it is stricter."""
+        self.refused_by = refused_by
+        """Why a protocol refuses it; the sentence begins with the name of the model or agent."""
+        self.texts = texts
+        """Prompts that it adds to a conversation, which `--data schema` may send."""
+        self.code, self.cell = code, cell
+        """Where its `FeatureCode` and its `CellCode` are, as `module:name`; empty if there are none. Scripts import no
+        `CellCode`."""
+
+
+_features: list[Feature[Any]] = []
+TABLES: list[Callable[[Feature[Any], bool], None]] = []
+"""Called with a plugin's feature that is added, or removed: tables that were built from `features()` follow it."""
+
+
+def features() -> list[Feature[Any]]:
+    """All features, in the order in which their hooks run: the built-in ones, then those of plugins."""
+    if not _features:
+        _features[:] = importlib.import_module(_BUILT_IN).BUILT_IN
+    return _features
+
+
+def is_built_in(name: str) -> bool:
+    return any(feature.name == name for feature in importlib.import_module(_BUILT_IN).BUILT_IN)
+
+
+def add_feature(feature: Feature[Any]) -> None:
+    features().append(feature)
+    for change in TABLES:
+        change(feature, True)
+
+
+def remove_feature(feature: Feature[Any]) -> None:
+    features().remove(feature)
+    for change in TABLES:
+        change(feature, False)
+
+
+def follow(table: dict[str, Any], column: str) -> None:
+    """Let a table have this column of each feature that has one."""
+
+    def change(feature: Feature[Any], is_there: bool) -> None:
+        if is_there and (row := getattr(feature, column)):
+            _insert(table, feature.name, row)
+        else:
+            table.pop(feature.name, None)
+
+    for feature in features():
+        change(feature, True)
+    TABLES.append(change)
+
+
+def _insert(table: dict[str, Any], name: str, row: Any) -> None:
+    """Add a row, after the one that its column `after` names."""
+    rows, names = [*table.items()], [*table]
+    after = getattr(row, "after", "")
+    rows.insert(names.index(after) + 1 if after in names else len(rows), (name, row))
+    table.clear()
+    table.update(rows)

@@ -1,0 +1,108 @@
+"""What features change before a run starts: a request, and the runs of a cell."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeVar
+
+from agent_nb._base.user_file import UserFile
+from agent_nb.core.feature import Feature
+from agent_nb.core.run_settings import RunSettings
+from agent_nb.engine.prepared import PreparedRun
+from agent_nb.engine.run_input import RunInput
+from agent_nb.pages.page_check import PageViewer
+from agent_nb.providers.base import Provider
+from agent_nb.run import Run
+from agent_nb.tools import Toolbox
+
+Given = TypeVar("Given")
+DECLINED = "you did not allow it"
+"""What `Host.refusal` returns if the user was asked."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft:
+    """A request that is being prepared, which features change."""
+
+    provider: Provider
+    run_input: RunInput
+    toolbox: Toolbox
+    all_tools: Toolbox
+    settings: RunSettings
+    given: Mapping[str, Any]
+    cell: tuple[str, Sequence[str] | None] | None
+    """The cell's prompt, before its `{{name}}` are replaced, and the variables of `-w`."""
+    runs_by: Literal["engine", "agent", "recording"]
+    """Whether turns are those of the engine, of an outside agent, or of a recording."""
+    several: bool
+    """Whether the run is one of several variants."""
+    sends_values: bool
+    makes_page: bool
+    is_bound: bool
+    recorded: dict[str, Any] = field(default_factory=dict)
+    """The settings of features, by their names."""
+    sections: list[str] = field(default_factory=list)
+    """Texts between those of the package and the user's instructions."""
+    system: str | None = None
+    """Replaces the built-in text, unless the conversation has its own."""
+    specs: frozenset[str] | None = None
+    """The only tools that are named to the model; None for all."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What features keep for their `RunPart`, by their names."""
+
+    def get(self, feature: Feature[Given]) -> Given | None:
+        return self.given.get(feature.name)
+
+
+class Host(Protocol):
+    """Where a cell runs: a notebook, a terminal, marimo."""
+
+    home: Path
+    memory: dict[str, Any]
+    """Kept for the session."""
+
+    def is_attended(self) -> bool: ...
+    def confirm(self, question: str) -> bool: ...
+
+    def refusal(self, consents: UserFile, subject: Sequence[str], question: str) -> str:
+        """Why the user has not allowed this subject, a path and what is asked about it; empty if they have."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CellDraft:
+    """The runs of a cell, just before they start. A replay has none."""
+
+    runs: list[PreparedRun]
+    host: Host
+    given: Mapping[str, Any]
+    has_system: bool
+    """Whether a plugin sets the system text."""
+    notes: list[str] = field(default_factory=list)
+
+    def get(self, feature: Feature[Given]) -> Given | None:
+        return self.given.get(feature.name)
+
+
+@dataclass(slots=True, kw_only=True)
+class CellEnd:
+    """A run of a cell that has ended, before it is shown."""
+
+    run: Run
+    host: Host
+    given: Mapping[str, Any]
+    viewer: PageViewer | None
+    asks: bool
+    """Whether the user can be asked."""
+    is_replay: bool
+    is_drawn: bool
+    """Whether the user's browser draws the run."""
+    paths: list[str] = field(default_factory=list)
+    """Where files were written."""
+    notes: list[str] = field(default_factory=list)
+    image: bytes = b""
+    """A small PNG of the page, for readers who do not see the page."""
+    errors: list[tuple[str, str]] = field(default_factory=list)
+    """Titles and messages; the first fails the cell."""
+
+    def get(self, feature: Feature[Given]) -> Given | None:
+        return self.given.get(feature.name)

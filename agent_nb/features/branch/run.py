@@ -1,0 +1,71 @@
+"""Whether a run has a branch, its beginning with the code of the base run, and its end."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agent_nb.features.branch import BRANCH
+from agent_nb.features.branch.base_code import run_base_code
+from agent_nb.plugins import ConfigError, Draft, FeatureCode, PartInputs, RunEnd, RunPart, Text, check_type
+from agent_nb.plugins.engine import CODE_TOOL, Branch, BranchMaker, ToolRunner, stricter
+
+
+class InBranch(FeatureCode[bool]):
+    def read(self, value: Any, names: Mapping[str, Any]) -> bool:
+        check_type("branch", value, bool, "True or False")
+        return bool(value)
+
+    def prepare(self, draft: Draft) -> None:
+        is_asked = bool(draft.get(BRANCH))
+        makers = {tool.name: tool.branches for tool in draft.all_tools if tool.branches}
+        if is_asked and not makers:
+            raise ConfigError(
+                "A branch is for the kernel tools, and this run has none: add `-t kernel`, or `*kernel_tools()` to"
+                " `tools`."
+            )
+        own_branches = draft.several and CODE_TOOL in makers
+        in_base = draft.run_input.base_settings.get("branch")
+        if not makers or not (own_branches or stricter("branch", is_asked, in_base)):
+            return
+        if draft.is_bound:
+            raise ConfigError(
+                "A bound page uses the variables of the session, and this run works in a branch: leave out `--bind`, or"
+                f" {'make one variant' if own_branches else '`--branch`'}."
+            )
+        maker: BranchMaker = next(iter(makers.values()))
+        if draft.runs_by != "recording":
+            maker.check(implied=not is_asked)
+        draft.toolbox, draft.all_tools = draft.toolbox.in_branch(), draft.all_tools.in_branch()
+        draft.recorded["branch"] = True
+        draft.kept["branch"] = maker
+
+    def part(self, run: PartInputs) -> RunPart | None:
+        maker = run.prepared.kept.get("branch")
+        return BranchPart(maker, run) if maker else None
+
+
+class BranchPart(RunPart):
+    def __init__(self, maker: BranchMaker, run: PartInputs) -> None:
+        self._maker, self._run = maker, run
+        self._branch: Branch | None = None
+
+    async def begin(self, runner: ToolRunner) -> ToolRunner:
+        """Make the branch, and run the code of the base run in it."""
+        consent = runner.approvals.consent
+        await consent.note_secrets()
+        branch = self._branch = await self._maker.open()
+        branch.session.known = consent.secrets
+        runner = replace(runner, context=replace(runner.context, branch=branch))
+        if base := self._run.prepared.run_input.base:
+            note = await run_base_code(base, branch, runner, self._run.journal.emit_now)
+            if self._run.gate:
+                self._run.gate.allow(f"\n\n{note}")
+            self._run.window.add_to_question([Text(f"\n\n{note}", "branch")] if note else ())
+        return runner
+
+    def finish(self, end: RunEnd) -> None:
+        end.branched_from = self._branch.session if self._branch else None
+
+    def close(self) -> None:
+        if self._branch is not None:
+            self._branch.end()

@@ -1,0 +1,58 @@
+"""What built-in features may use of the package besides `agent_nb.plugins`. It is not promised to plugins."""
+
+from agent_nb.core.run_settings import ANSWER_TOOL, CODE_TOOL, DATA_TOOLS, stricter
+from agent_nb.engine.draft import DECLINED
+from agent_nb.engine.ending import EndRun
+from agent_nb.engine.journal import Journal
+from agent_nb.engine.tool_runner import ToolRunner
+from agent_nb.files import targets_of, write_files
+from agent_nb.files.active import acting_files
+from agent_nb.images.pillow import opened, saved, top_of
+from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
+from agent_nb.pages.preview import used_files
+from agent_nb.prompts import code_correction, code_request, prompt_text
+from agent_nb.providers.base import CodeBlocks
+from agent_nb.providers.quotations import canonical_code, is_code_quoted, sent_texts
+from agent_nb.run.cells import kept_steps, numbered_code
+from agent_nb.run.supported_numbers import lacks_printed
+from agent_nb.tools.answer import AnswerType, answer_type
+from agent_nb.tools.base import Branch, BranchMaker, LoadedData
+from agent_nb.tools.toolbox import masked
+
+__all__ = [
+    "ANSWER_TOOL",
+    "CODE_TOOL",
+    "DATA_TOOLS",
+    "DECLINED",
+    "DESKTOP",
+    "AnswerType",
+    "Branch",
+    "BranchMaker",
+    "CheckRequest",
+    "CodeBlocks",
+    "EndRun",
+    "Journal",
+    "LoadedData",
+    "PageViewer",
+    "ToolRunner",
+    "ViewerUnavailableError",
+    "acting_files",
+    "answer_type",
+    "canonical_code",
+    "code_correction",
+    "code_request",
+    "is_code_quoted",
+    "kept_steps",
+    "lacks_printed",
+    "masked",
+    "numbered_code",
+    "opened",
+    "prompt_text",
+    "saved",
+    "sent_texts",
+    "stricter",
+    "targets_of",
+    "top_of",
+    "used_files",
+    "write_files",
+]

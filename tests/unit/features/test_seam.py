@@ -1,0 +1,193 @@
+"""The seam: what a declaration gives, for a built-in feature and for one of a plugin."""
+
+import ast
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from agent_nb import Agent, register
+from agent_nb import plugins as seam
+from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import RECORDS_GIVEN, ClassRule, Default, Feature, features
+from agent_nb.core.keywords import Keywords
+from agent_nb.core.option import count, flag
+from agent_nb.core.options import OPTIONS
+from agent_nb.core.run_settings import SETTINGS
+from agent_nb.core.setting import Setting
+from agent_nb.engine.feature_code import RecordsGiven, RunPart
+from agent_nb.plugins import Plugin
+from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.support.scripts import run_script
+from tests.unit.test_layers import PACKAGE
+
+SEAM = ("agent_nb.plugins", "agent_nb.plugins.engine")
+DEMO = "%%agent hero -m demo: --pace 0"
+AGREE = Feature(
+    "agree",
+    option=flag("--agree N", "How many must give the same answer.", number=count(3), label="{} agree".format),
+    default=Default(None, "How many must give the same answer."),
+    keyword=True,
+    setting=Setting(
+        sent="nowhere",
+        matched="no",
+        accepted_by={},
+        stricter=None,
+        header="{} must agree".format,
+        kind=int | None,
+    ),
+    rule=ClassRule(
+        "a whole number of at least 1",
+        accepts=lambda least: type(least) is int and least >= 1,
+        refuses=lambda least, value: (
+            f"This lab asks for {least} that agree, not {value}." if value < least else ""
+        ),
+    ),
+    code=RECORDS_GIVEN,
+)
+
+
+def test_code_of_a_feature_imports_the_seam_alone(package):
+    """A declaration imports `core/feature.py`; code imports the seam, `_base`, its folder and other declarations."""
+    declarations = {f"agent_nb.features.{each.name}" for each in features()}
+    for path, tree in package.items():
+        place = path.relative_to(PACKAGE)
+        if place.parts[0] != "features" or len(place.parts) < 3:
+            continue
+        own = f"agent_nb.features.{place.parts[1]}"
+        allowed = {"agent_nb.core.feature"} if path.name == "__init__.py" else {*SEAM, *declarations}
+        for name in imported(tree):
+            assert name in allowed or name.startswith(("agent_nb._base.", own)), f"{place} imports {name}"
+
+
+def test_each_keyword_is_known_to_type_checkers():
+    assert Keywords.__annotations__.keys() == {each.name for each in features() if each.keyword}
+
+
+def test_an_option_its_default_keyword_setting_and_rule_follow_from_one_declaration(agree, shell):
+    assert "--agree N" in shell.run("%agent help").stdout
+    assert shell.options("--agree 3").value("agree") == 3
+    assert "--agree takes a whole number" in str(shell.run(f"{DEMO} --agree 0\nA form").error)
+    done = shell.run(f"{DEMO} --agree 3\nA form")
+    assert done.ok, done.stderr
+    assert shell.names["hero"].settings["agree"] == 3
+    assert "3 must agree" in shell.names["hero"].to_html()
+    shell.run("%config AgentMagics.agree = 2")
+    shell.run(f"{DEMO}\nA form")
+    assert shell.names["hero"].settings["agree"] == 2
+    (shell.session.home / "lab.toml").write_text("[lab]\nagree = 5\n")
+    assert str(shell.run(f"{DEMO}\nA form").error) == (
+        "This lab asks for 5 that agree, not 2. (`agree` in lab.toml)"
+    )
+    (shell.session.home / "lab.toml").write_text('[lab]\nagree = "many"\n')
+    assert "`agree` must be a whole number" in str(shell.run(f"{DEMO}\nA form").error)
+
+
+async def test_a_keyword_is_checked_and_recorded(agree):
+    run = await run_script([text("Hi.")], agree=4)
+    assert run.settings["agree"] == 4
+    with pytest.raises(ConfigError, match="`agree` must be a whole number"):
+        Agent("demo:", agree="many")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'agreee'"):
+        Agent("demo:", agreee=4)
+
+
+def imported(tree):
+    """The modules of the package that it imports when it is executed."""
+    checked = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node not in checked)
+    return {node.module for node in froms if node.module.startswith("agent_nb")}
+
+
+class Shouting(RunPart):
+    def __init__(self, times):
+        self.times, self.events = times, 0
+
+    def outgoing(self, request):
+        return replace(request, system=request.system + "!" * self.times)
+
+    def event(self, event):
+        self.events += 1
+
+
+class ShoutCode(RecordsGiven):
+    def part(self, run):
+        if times := run.prepared.get(self.feature):
+            parts.append(Shouting(times))
+            return parts[-1]
+        return None
+
+
+parts = []
+SHOUT = Feature(
+    "shout",
+    option=flag("--shout N", "How loud.", number=count(3)),
+    default=Default(None, "How loud."),
+    keyword=True,
+    setting=Setting(sent="system", matched="no", accepted_by={}, stricter=min, kind=int | None),
+    code=f"{__name__}:ShoutCode",
+)
+
+
+class Adds(Plugin):
+    def __init__(self, *features):
+        self._features = features
+
+    def features(self):
+        return self._features
+
+
+@contextmanager
+def plugin_of(*features):
+    register(Adds(*features), "adds")
+    yield
+    entry = next(each for each in seam.plugins() if each.name == "adds")
+    seam._remove(entry)
+    seam.plugins().remove(entry)
+
+
+@pytest.fixture
+def loud():
+    with plugin_of(SHOUT):
+        yield
+
+
+@pytest.fixture
+def agree():
+    with plugin_of(AGREE):
+        yield
+
+
+async def test_a_plugins_feature_is_one_like_any_other(loud, shell):
+    with ScriptedProvider([[text("Hi.")]]) as provider:
+        run = await Agent(provider, shout=3).run("go")
+        assert provider.requests[0].system.endswith("!!!")
+    assert run.settings["shout"] == 3
+    assert parts[-1].events == len(run.events)
+    assert shell.options("--shout 2").value("shout") == 2
+    assert "feature shout" in repr(shell.run("%agent plugins").displays)
+
+
+@pytest.mark.parametrize("hook", ["outgoing", "completed", "after_turn"])
+async def test_an_error_of_a_feature_ends_the_run_with_its_name(loud, monkeypatch, hook):
+    monkeypatch.setattr(Shouting, hook, lambda *args: 1 / 0, raising=False)
+    run = await Agent(ScriptedProvider([[text("Hi.")]]), shout=3).run("go")
+    assert (run.reason, run.error) == (
+        "failed",
+        "The feature `shout` failed: ZeroDivisionError: division by zero",
+    )
+
+
+def test_a_run_that_sends_no_values_takes_no_feature_of_a_plugin(loud):
+    with pytest.raises(ConfigError, match="The feature `shout` of a plugin may add values"):
+        Agent(ScriptedProvider([])).with_data("schema").prepare("go")
+
+
+def test_a_removed_feature_leaves_nothing(shell):
+    assert not {"shout"} & {*OPTIONS, *SETTINGS}
+    assert "There is no option --shout" in str(shell.run(f"{DEMO} --shout 2\nA form").error)
