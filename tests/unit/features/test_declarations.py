@@ -1,0 +1,64 @@
+"""What follows from the declaration of each feature, and what loading the extension imports of it."""
+
+import ast
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+from agent_nb.core.feature import features
+from agent_nb.core.keywords import Keywords
+from agent_nb.core.options import OPTIONS
+
+LOAD = """
+import sys
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().extension_manager.load_extension("agent_nb")
+print([name for name in sys.modules if name.startswith("agent_nb.")])
+"""
+FEATURES = pytest.mark.parametrize("feature", features(), ids=lambda feature: feature.name)
+
+
+def test_loading_imports_the_declarations_and_no_code_of_features():
+    done = subprocess.run([sys.executable, "-c", LOAD], capture_output=True, text=True, check=True)
+    loaded = {name for name in ast.literal_eval(done.stdout) if name.startswith("agent_nb.features.")}
+    assert loaded == {f"agent_nb.features.{feature.name}" for feature in features()}
+    assert not {"agent_nb.plugins", "agent_nb.engine.feature_code"} & {*ast.literal_eval(done.stdout)}
+
+
+@FEATURES
+def test_its_option_is_in_help_and_completion(feature, shell):
+    if option := feature.option:
+        assert OPTIONS[feature.name] is option
+        text = shell.run("%agent help").stdout
+        offered = {each.text for each in shell.complete("%%agent hero -")}
+        for flag in option.flags:
+            assert f"\n  {flag}" in text
+            assert flag in offered
+
+
+@FEATURES
+def test_its_default_is_a_trait_with_its_help(feature, shell):
+    if default := feature.default:
+        assert default.help in " ".join(shell.run("%config AgentMagics").stdout.split())
+        assert getattr(shell.magics, feature.name) == default.value
+
+
+@FEATURES
+def test_its_code_is_there_and_records_its_setting(feature):
+    assert feature.setting is None or feature.code or feature.cell
+    assert feature.setting is None or feature.setting.kind is not None
+    for place in filter(None, (feature.code, feature.cell)):
+        module, _, name = place.partition(":")
+        getattr(importlib.import_module(module), name)(feature)
+
+
+def test_each_keyword_is_known_to_type_checkers():
+    assert Keywords.__annotations__.keys() == {each.name for each in features() if each.keyword}
+
+
+def test_order():
+    """A typed answer rules code first out; code first writes as text the calls that all others read."""
+    names = [feature.name for feature in features()]
+    assert names.index("answer") < names.index("code_first")
