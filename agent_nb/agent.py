@@ -20,7 +20,7 @@ from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.core.bound_pages import BoundNames, bound_pages
 from agent_nb.core.errors import ConfigError, check_type, wrong_type
 from agent_nb.core.events import Event
-from agent_nb.core.feature import Feature, features, is_built_in
+from agent_nb.core.feature import Feature, features, plugins_code
 from agent_nb.core.keywords import Keywords
 from agent_nb.core.messages import Message
 from agent_nb.core.run_settings import (
@@ -423,9 +423,7 @@ class Agent:
 
     def _check_data(self, run_input: RunInput) -> None:
         data = self._data(run_input.base_settings)
-        if data and (
-            others := [each.name for each in features() if each.code and not is_built_in(each.name)]
-        ):
+        if data and (others := plugins_code()):
             raise ConfigError(
                 f"The feature `{others[0]}` of a plugin may add values, and this run sends none (`--data schema`)."
             )

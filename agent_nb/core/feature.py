@@ -26,6 +26,7 @@ __all__ = [
     "flag",
     "follow",
     "is_built_in",
+    "plugins_code",
     "remove_feature",
 ]
 
@@ -100,6 +101,11 @@ def features() -> list[Feature[Any]]:
 
 def is_built_in(name: str) -> bool:
     return any(feature.name == name for feature in importlib.import_module(_BUILT_IN).BUILT_IN)
+
+
+def plugins_code() -> tuple[str, ...]:
+    """The names of the plugins' features that take part in runs."""
+    return tuple(feature.name for feature in features() if feature.code and not is_built_in(feature.name))
 
 
 def add_feature(feature: Feature[Any]) -> None:

@@ -27,10 +27,12 @@ from agent_nb._base.threads import background_loop, off_loop, ticking
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import Event, Reason, RunFinished
+from agent_nb.core.feature import plugins_code
 from agent_nb.engine.batch.runs import BatchAgent, Job
 from agent_nb.engine.cost import SESSION
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.run_input import InputArgs
+from agent_nb.providers.registry import VENDOR_SOURCES
 from agent_nb.run import Run
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
@@ -54,6 +56,7 @@ class Workers:
                 f" `client.get_executor()` or ipyparallel's `view.executor`, not a {type(executor).__name__}."
             )
         self._executor = executor
+        self._features = plugins_code()
         self._parcels = {key: pack(job) for key, job in {id(job.agent): job for job in jobs}.items()}
         self.finished = 0
         self.problem = ""
@@ -92,7 +95,7 @@ class Workers:
 
     async def _submit(self, job: Job) -> TaskResult:
         ticket = self._file, uuid.uuid4().hex  # Dask deduplicates calls with equal arguments
-        call = _Call((VERSIONS, self._parcels[id(job.agent)], job.prompt, ticket))
+        call = _Call((VERSIONS, self._parcels[id(job.agent)], job.prompt, ticket, self._features))
         try:
             future: Future[TaskResult] = self._executor.submit(pickle.loads, pickle.dumps(call))
         except BrokenExecutor:
@@ -193,10 +196,13 @@ def _sharing(run: Run, job: Job) -> Run:
     return replace(run, **same)
 
 
-def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) -> TaskResult:
+def run_job(
+    versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str], needed: Sequence[str] = ()
+) -> TaskResult:
     """Run one prompt with the agent in a parcel made by `pack`.
 
-    `ticket` is a pair: the file that is removed when the batch stops, and a unique text.
+    `ticket` is a pair: the file that is removed when the batch stops, and a unique text. `needed` are the features of
+    plugins that take part in the run.
     """
     batch, _ = ticket
     if versions != VERSIONS:
@@ -209,6 +215,13 @@ def run_job(versions: str, parcel: bytes, prompt: str, ticket: tuple[str, str]) 
     except Exception as error:
         needs = "It needs the same modules and packages."
         return "unusable", f"A worker cannot load the agent ({_sentence(error)}). {needs}"
+    for load_plugins in VENDOR_SOURCES:
+        load_plugins()
+    if absent := [name for name in needed if name not in plugins_code()]:
+        return (
+            "unusable",
+            f"The feature `{absent[0]}` is not loaded in this worker: install its plugin there.",
+        )
     if _is_stopped(batch):
         return "interrupted", None
     # In a thread, because this one may have a running loop; on a shared loop, because runs share connections.

@@ -1,13 +1,11 @@
 """The seam: what a declaration gives, for a built-in feature and for one of a plugin."""
 
 import ast
-from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
-from agent_nb import Agent, register
-from agent_nb import plugins as seam
+from agent_nb import Agent
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.feature import RECORDS_GIVEN, ClassRule, Default, Feature, features
 from agent_nb.core.option import count, flag
@@ -15,8 +13,8 @@ from agent_nb.core.options import OPTIONS
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.core.setting import Setting
 from agent_nb.engine.feature_code import RecordsGiven, RunPart
-from agent_nb.plugins import Plugin
 from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.support.plugins import plugin_of
 from tests.support.scripts import run_script
 from tests.unit.test_layers import PACKAGE
 
@@ -125,23 +123,6 @@ SHOUT = Feature(
     setting=Setting(sent="system", matched="no", accepted_by={}, stricter=min, kind=int | None),
     code=f"{__name__}:ShoutCode",
 )
-
-
-class Adds(Plugin):
-    def __init__(self, *features):
-        self._features = features
-
-    def features(self):
-        return self._features
-
-
-@contextmanager
-def plugin_of(*features):
-    register(Adds(*features), "adds")
-    yield
-    entry = next(each for each in seam.plugins() if each.name == "adds")
-    seam._remove(entry)
-    seam.plugins().remove(entry)
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from agent_nb.demo.provider import DemoProvider
 from agent_nb.engine.batch import tally
 from agent_nb.engine.batch.executor import VERSIONS, pack, run_job
 from agent_nb.engine.cost import SESSION
+from agent_nb.plugins import RECORDS_GIVEN, Feature
+from tests.support.plugins import plugin_of
 from tests.support.wire import Hold, Say, Tokens, WireServer, reply
 from tests.support.wire.cases import CASE, KEY
 from tests.support.worker_tools import CALLS, holding_a_lock, process_number, third_time_fatal
@@ -258,6 +260,16 @@ async def test_a_worker_that_cannot_take_the_agent_says_why(monkeypatch, tmp_pat
     kind, sentence = answer(again)
     assert kind == "unusable"
     assert "No module named 'own_tools'" in sentence
+
+
+async def test_a_worker_without_a_plugins_feature_refuses_the_job(threads):
+    context = multiprocessing.get_context("spawn")
+    with plugin_of(Feature("agree", code=RECORDS_GIVEN)), ProcessPoolExecutor(1, mp_context=context) as pool:
+        with pytest.raises(ConfigError) as refused:
+            await demo().map(PROMPTS[:2], executor=pool)
+        runs = await demo().map(PROMPTS[:1], executor=threads)
+    assert str(refused.value) == "The feature `agree` is not loaded in this worker: install its plugin there."
+    assert runs[0].reason == "end_turn"
 
 
 class ClockOnlyHere(DemoProvider):
