@@ -23,7 +23,6 @@ from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.files import Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
-from agent_nb.pages.element_look import SharedLook
 from agent_nb.pages.page_check import LimitedViewer
 from agent_nb.providers.base import RealClock
 from agent_nb.run.cut_off import keep_unfinished
@@ -37,12 +36,11 @@ MakeTurns = Callable[[PreparedRun, Journal, Budget], Turns]
 
 @dataclass(frozen=True, slots=True)
 class VariantGroup:
-    """State shared by variants that start together: id, budget, what the user has allowed, and the look of elements."""
+    """State shared by variants that start together: id, budget and what the user has allowed."""
 
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
     meters: list[CostMeter] = field(default_factory=list)
     consent: Consent = field(default_factory=Consent)
-    look: SharedLook = field(default_factory=SharedLook)
     fingerprint: Json = field(default_factory=dict)
 
 
@@ -90,10 +88,6 @@ class EngineRun(RunHandle):
             await self._complete_settings()
             attachments = run_input.attachments
             self._start(await off_loop(thumbnails, attachments) if attachments else ())
-            if real_time:  # the demo must be the same everywhere, so it renders no elements
-                self._turns.window.add_to_question(
-                    await self._group.look.at(run_input.elements, prepared.viewer)
-                )
             if run_input.files is None:
                 files = await files_in(run_input.history, prepared.toolbox, prepared.rules)
                 self._workspace = Workspace(files, self._file_changed)

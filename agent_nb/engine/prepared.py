@@ -17,7 +17,7 @@ from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.run_input import RunInput
 from agent_nb.images.maker import Studio
-from agent_nb.pages.element_look import Element
+from agent_nb.pages.find_element import Element
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
 from agent_nb.providers.base import Provider
@@ -124,8 +124,8 @@ class PreparedRun:
 
         `names` are notebook names that may be sent even with `--data schema`.
         """
-        run_input = replace(self.run_input, elements=tuple(elements), names=frozenset(names))
-        return replace(self, run_input=run_input)
+        run_input = replace(self.run_input, names=frozenset(names))
+        return replace(self, run_input=run_input, kept={**self.kept, "elements": tuple(elements)})
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.provider.name}: {self.run_input.prompt!r:.60}>"

@@ -32,7 +32,6 @@ from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_file
 from agent_nb.files.diffs import unified_diff
 from agent_nb.images.convert import to_image
 from agent_nb.images.pdf import to_attachment
-from agent_nb.pages.element_look import Element
 from agent_nb.prompts import (
     document_names,
     image_numbers,
@@ -258,7 +257,6 @@ class RunInput:
     images: tuple[Image, ...] = ()
     documents: tuple[Document, ...] = ()
     earlier_images: tuple[Image, ...] = ()
-    elements: tuple[Element, ...] = ()
     edited: frozenset[str] = frozenset()
     """Files the user added or edited since the base run that the question does not show in full."""
     shortened: tuple[str, ...] = ()

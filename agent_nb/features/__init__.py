@@ -1,14 +1,15 @@
 """The built-in features, in the order in which their hooks run.
 
-`answer` comes before `code_first`, which a typed answer rules out. `code_first` writes calls as text, so it comes after
-all that reads calls in requests.
+`elements` comes before `branch`, which also adds to the question. `answer` comes before `code_first`, which a typed
+answer rules out. `code_first` writes calls as text, so it comes after all that reads calls in requests.
 """
 
 from agent_nb.features.agents_md import AGENTS_MD
 from agent_nb.features.answer import ANSWER
 from agent_nb.features.branch import BRANCH
 from agent_nb.features.code_first import CODE_FIRST
+from agent_nb.features.elements import ELEMENTS
 from agent_nb.features.save import SAVE
 from agent_nb.features.saved_image import SAVED_IMAGE
 
-BUILT_IN = (AGENTS_MD, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE)
+BUILT_IN = (AGENTS_MD, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE)

@@ -1,4 +1,4 @@
-"""Elements of a page, their rendered appearance, and the viewers that capture it."""
+"""The rendered appearance of elements of a page, and the viewers that capture it."""
 
 import asyncio
 import contextlib
@@ -6,12 +6,13 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from agent_nb.core.messages import Image, Part, Text
 from agent_nb.files import Files
 from agent_nb.images.pillow import saved
+from agent_nb.pages.find_element import Element
 from agent_nb.pages.page_check import (
     DESKTOP,
     PageViewer,
@@ -32,29 +33,6 @@ _MAX_PNG = 2_000_000
 _MAX_PIXELS = 4_000_000
 LOOK_SECONDS = 12.0
 """Timeout for all elements of a request. A missing page takes 5 s of it, the start of Chromium about 1 s."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Element:
-    """An element of a page: its position, its HTML, and the turn that wrote it."""
-
-    path: str
-    """A selector that matches only this element: `main > h2:nth-of-type(2)`."""
-    html: str
-    """Its outer HTML, truncated to 2,000 characters."""
-    line: int
-    """Its first line in the source, from 1."""
-    file: str
-    place: str
-    """Its position among the page's elements with the same tag: `2 of 3`."""
-    turn: int | None = None
-    """The turn that wrote its first line; None if it was written earlier or by hand."""
-    edit: str = ""
-    """The title of the tool call that wrote it."""
-    files: Files = field(default_factory=Files, repr=False)
-
-    def __str__(self) -> str:
-        return f"`{self.path}` ({self.place}), line {self.line} of {self.file}: {self.html}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,28 +113,8 @@ def _image(png: Any) -> Image | None:
         side = side * 3 // 4
 
 
-class SharedLook:
-    """Captures the elements referenced by a prompt once for all variants, before the request is sent."""
-
-    def __init__(self) -> None:
-        self._task: asyncio.Task[tuple[Part, ...]] | None = None
-        self._waiting = 0
-
-    async def at(self, elements: Sequence[Element], viewer: PageViewer | None) -> tuple[Part, ...]:
-        if not elements:
-            return ()
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(_parts_about(elements, viewer))
-        self._waiting += 1
-        try:
-            return await asyncio.shield(self._task)
-        finally:
-            self._waiting -= 1
-            if not self._waiting:
-                self._task.cancel()
-
-
-async def _parts_about(elements: Sequence[Element], viewer: PageViewer | None) -> tuple[Part, ...]:
+async def parts_about(elements: Sequence[Element], viewer: PageViewer | None) -> Sequence[Part]:
+    """Describe the elements as the viewer shows them, for the model. Images follow the text."""
     looks: dict[int, ElementLook | None] = {}
     if isinstance(viewer, ElementViewer):
         with contextlib.suppress(TimeoutError, ViewerUnavailableError):

@@ -1,6 +1,7 @@
 """Finds an element of a run's page by CSS selector, parsing the source as a browser would."""
 
 from collections import Counter
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -9,7 +10,6 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import FileChanged, ToolReady, ToolStarted, TurnStarted
 from agent_nb.files import Files
-from agent_nb.pages.element_look import Element
 
 HTML_LIMIT = 2_000
 MOST_TAGS = 50_000
@@ -18,6 +18,29 @@ MOST_STEPS = 1_000_000
 """Maximum comparisons of an element with a part of a selector."""
 MOST_LEVELS = 40
 """Maximum elements in a path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Element:
+    """An element of a page: its position, its HTML, and the turn that wrote it."""
+
+    path: str
+    """A selector that matches only this element: `main > h2:nth-of-type(2)`."""
+    html: str
+    """Its outer HTML, truncated to 2,000 characters."""
+    line: int
+    """Its first line in the source, from 1."""
+    file: str
+    place: str
+    """Its position among the page's elements with the same tag: `2 of 3`."""
+    turn: int | None = None
+    """The turn that wrote its first line; None if it was written earlier or by hand."""
+    edit: str = ""
+    """The title of the tool call that wrote it."""
+    files: Files = field(default_factory=Files, repr=False)
+
+    def __str__(self) -> str:
+        return f"`{self.path}` ({self.place}), line {self.line} of {self.file}: {self.html}"
 
 
 def find_element(files: Files, events: EventList, selector: str, file: str | None = None) -> Element:

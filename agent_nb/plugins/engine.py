@@ -8,6 +8,8 @@ from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
 from agent_nb.images.pillow import opened, saved, top_of
+from agent_nb.pages.element_look import parts_about
+from agent_nb.pages.find_element import Element
 from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
 from agent_nb.pages.preview import used_files
 from agent_nb.prompts import code_correction, code_request, prompt_text
@@ -30,6 +32,7 @@ __all__ = [
     "BranchMaker",
     "CheckRequest",
     "CodeBlocks",
+    "Element",
     "EndRun",
     "Journal",
     "LoadedData",
@@ -47,6 +50,7 @@ __all__ = [
     "masked",
     "numbered_code",
     "opened",
+    "parts_about",
     "prompt_text",
     "saved",
     "sent_texts",

@@ -16,8 +16,7 @@ from agent_nb.core.annotations import Annotation, answer_text, question_choices
 from agent_nb.core.bound_pages import bound_pages
 from agent_nb.core.errors import ConfigError, RunFailedError
 from agent_nb.core.messages import Usage
-from agent_nb.pages.element_look import Element
-from agent_nb.pages.find_element import find_element
+from agent_nb.pages.find_element import Element, find_element
 from agent_nb.render import HTML, MARKDOWN, bundle
 from agent_nb.render.answers import Answers
 from agent_nb.run.cells import Cells, branch_names, cells_to_keep, to_cells

@@ -18,7 +18,7 @@ from agent_nb.agent import Agent
 from agent_nb.notebook.magic.commands import COMMANDS
 from agent_nb.notebook.magic.magics import AgentMagics
 from agent_nb.notebook.parsing import parser
-from agent_nb.pages.element_look import Element
+from agent_nb.pages.find_element import Element
 from agent_nb.plugins import COMMANDS as PLUGIN_COMMANDS
 from agent_nb.plugins import plugins
 from agent_nb.providers.vendors import VENDORS

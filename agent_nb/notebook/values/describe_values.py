@@ -22,7 +22,7 @@ from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import TableText
 from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup, lookup_masked
-from agent_nb.pages.element_look import Element
+from agent_nb.pages.find_element import Element
 from agent_nb.pages.page_check import ConsoleLine
 from agent_nb.run import Run
 

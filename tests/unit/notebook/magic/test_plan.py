@@ -303,6 +303,6 @@ async def test_the_elements_of_a_prompt_are_to_be_looked_at(shell):
     shell.names["hero"] = quick_run()
     cell = '{{hero.element("h1")}} and {{hero.element("h1", "index.html")}}: larger'
     made = await plan(shell, "two -m demo: --from hero", cell)
-    assert [element.path for element in made.prepared[0].run_input.elements] == ["h1", "h1"]
+    assert [element.path for element in made.prepared[0].kept["elements"]] == ["h1", "h1"]
     made = await plan(shell, "two -m demo: -w hero.element('h1')", "Larger")
-    assert [element.path for element in made.prepared[0].run_input.elements] == ["h1"]
+    assert [element.path for element in made.prepared[0].kept["elements"]] == ["h1"]

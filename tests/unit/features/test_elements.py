@@ -7,6 +7,7 @@ import pytest
 from agent_nb import Agent, VariantsHandle, replay
 from agent_nb.core.messages import Image, Text
 from agent_nb.engine.start import start_variants
+from agent_nb.features.elements.run import SharedLook
 from agent_nb.pages import element_look
 from agent_nb.pages.element_look import read_looks
 from agent_nb.pages.page_check import ViewerUnavailableError
@@ -108,3 +109,14 @@ async def test_variants_share_a_look_that_ends_with_them(hero):
     await asyncio.sleep(0)
     assert run.reason == "stopped"
     assert len(asyncio.all_tasks()) == tasks - 2
+
+
+async def test_a_variant_looks_again_if_those_before_were_stopped(hero):
+    shared, stuck = SharedLook(), Looking(stuck=True)
+    first = asyncio.create_task(shared.at([hero.element("h1")], stuck))
+    while not stuck.selectors:  # noqa: ASYNC110 - it is the viewer that is waited for
+        await asyncio.sleep(0)
+    first.cancel()
+    await asyncio.wait([first])
+    about, _ = await shared.at([hero.element("h1")], Looking())
+    assert "`h1`: 300 x 40 px" in about.text
