@@ -71,6 +71,7 @@ class Feature(Generic[Given_co]):
         texts: tuple[str, ...] = (),
         code: str = "",
         cell: str = "",
+        tools: str = "",
     ) -> None:
         self.name = name
         self.option, self.default, self.setting, self.rule = option, default, setting, rule
@@ -82,9 +83,9 @@ class Feature(Generic[Given_co]):
         """Why a protocol refuses it; the sentence begins with the name of the model or agent."""
         self.texts = texts
         """Prompts that it adds to a conversation, which `--data schema` may send."""
-        self.code, self.cell = code, cell
-        """Where its `FeatureCode` and its `CellCode` are, as `module:name`; empty if there are none. Scripts import no
-        `CellCode`."""
+        self.code, self.cell, self.tools = code, cell, tools
+        """Where its `FeatureCode`, its `CellCode` and the tools of `-t NAME` are, as `module:name`; empty if there are
+        none. Scripts import no `CellCode`."""
 
 
 _features: list[Feature[Any]] = []

@@ -13,7 +13,6 @@ from agent_nb.core.messages import Text, ToolResult, ToolSpec
 from agent_nb.demo.brief import Brief, shortened
 from agent_nb.demo.conversation import Action, Conversation, DemoCall
 from agent_nb.demo.templates import Html, fill, fill_each
-from agent_nb.tools.ask_user import ASK_USER
 from agent_nb.tools.schema import compile_schema
 
 TRIED_AT_MOST = 3
@@ -117,7 +116,7 @@ def _first_line(result: ToolResult) -> str:
 
 def sample_arguments(tool: ToolSpec, brief: Brief) -> Json | None:
     """Made-up values for the required arguments; None if they do not match the schema."""
-    if tool.name == ASK_USER.name:
+    if tool.name == "ask_user":
         return QUESTION
     try:
         arguments = _sample(tool.schema, "", tool.schema, brief)

@@ -15,6 +15,7 @@ from agent_nb.engine.ending import EndRun
 from agent_nb.engine.feature_code import CellCode, FeatureCode, Next, PartInputs, RunEnd, RunPart
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.providers.base import Request, Turn
+from agent_nb.tools import Tool
 
 Given = TypeVar("Given")
 
@@ -139,6 +140,10 @@ def code_of(feature: Feature[Given]) -> FeatureCode[Given]:
 def cell_code_of(feature: Feature[Given]) -> CellCode[Given]:
     code: CellCode[Given] = _imported(feature.cell)(feature) if feature.cell else CellCode(feature)
     return code
+
+
+def feature_tools() -> dict[str, tuple[Tool, ...]]:
+    return {feature.name: _imported(feature.tools) for feature in features() if feature.tools}
 
 
 def _imported(place: str) -> Any:

@@ -6,10 +6,11 @@ answer rules out. `code_first` writes calls as text, so it comes after all that 
 
 from agent_nb.features.agents_md import AGENTS_MD
 from agent_nb.features.answer import ANSWER
+from agent_nb.features.ask_user import ASK_USER
 from agent_nb.features.branch import BRANCH
 from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.elements import ELEMENTS
 from agent_nb.features.save import SAVE
 from agent_nb.features.saved_image import SAVED_IMAGE
 
-BUILT_IN = (AGENTS_MD, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE)
+BUILT_IN = (AGENTS_MD, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER)

@@ -19,6 +19,7 @@ from agent_nb.run.cells import kept_steps, numbered_code
 from agent_nb.run.supported_numbers import lacks_printed
 from agent_nb.tools.answer import AnswerType, answer_type
 from agent_nb.tools.base import Branch, BranchMaker, LoadedData
+from agent_nb.tools.schema import described, tool_spec
 from agent_nb.tools.toolbox import masked
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "canonical_code",
     "code_correction",
     "code_request",
+    "described",
     "is_code_quoted",
     "kept_steps",
     "lacks_printed",
@@ -56,6 +58,7 @@ __all__ = [
     "sent_texts",
     "stricter",
     "targets_of",
+    "tool_spec",
     "top_of",
     "used_files",
     "write_files",

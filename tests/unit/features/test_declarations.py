@@ -10,6 +10,7 @@ import pytest
 from agent_nb.core.feature import features
 from agent_nb.core.keywords import Keywords
 from agent_nb.core.options import OPTIONS
+from agent_nb.engine.parts import feature_tools
 
 LOAD = """
 import sys
@@ -52,6 +53,14 @@ def test_its_code_is_there_and_records_its_setting(feature):
     for place in filter(None, (feature.code, feature.cell)):
         module, _, name = place.partition(":")
         getattr(importlib.import_module(module), name)(feature)
+
+
+def test_its_tools_are_offered_by_its_name(shell):
+    tools = feature_tools()
+    assert [*tools] == ["ask_user"]
+    for name, members in tools.items():
+        shell.run(f"%%agent hero -m demo: --pace 0 -t {name}\nA form")
+        assert {tool.name for tool in members} <= {*shell.names["hero"].settings["tools"]}
 
 
 def test_each_keyword_is_known_to_type_checkers():

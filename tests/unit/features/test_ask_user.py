@@ -9,10 +9,10 @@ from agent_nb import Agent, Answer, load
 from agent_nb._base.late import SECRET_SOURCES
 from agent_nb.core.events import ApprovalRequested, ApprovalResolved, ToolFinished
 from agent_nb.demo.provider import DemoProvider
+from agent_nb.features.ask_user.tools import ASK
 from agent_nb.notebook.asking import ask_in_text, picked, question_text
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render.transcript import ToolRow, line_text, transcript
-from agent_nb.tools.ask_user import ASK_USER
 from tests.support.scripts import of
 
 COLOUR = {"question": "Which colour?", "choices": ["blue", "red\x1b[2K"]}
@@ -23,7 +23,7 @@ SILENT = "The user did not answer. Decide yourself, and say what you assumed."
 async def run_with(ask, *questions, **settings):
     turn = [call("ask_user", args, id=f"call_{n}") for n, args in enumerate(questions or [COLOUR])]
     data = settings.pop("data", None)
-    agent = Agent(ScriptedProvider([turn, [text("ok")]]), tools=[ASK_USER], **settings)
+    agent = Agent(ScriptedProvider([turn, [text("ok")]]), tools=[ASK], **settings)
     handle = (agent.with_data(data) if data else agent).start("go")
     if ask:
         handle.approve_with(ask)
@@ -82,7 +82,7 @@ async def test_two_questions_at_once_get_their_own_answers_and_always_covers_non
 
 
 async def test_stop_ends_a_run_that_waits():
-    handle = Agent(ScriptedProvider([[call("ask_user", COLOUR)], [text("ok")]]), tools=[ASK_USER]).start("go")
+    handle = Agent(ScriptedProvider([[call("ask_user", COLOUR)], [text("ok")]]), tools=[ASK]).start("go")
 
     async def never(request):
         handle.stop()
@@ -168,7 +168,7 @@ async def test_a_terminal_without_input_says_that_nobody_is_there(monkeypatch):
 
 
 async def test_the_demo_asks_and_uses_the_answer():
-    handle = Agent(DemoProvider(pace=0), tools=[ASK_USER]).start("A page about tea")
+    handle = Agent(DemoProvider(pace=0), tools=[ASK]).start("A page about tea")
     handle.approve_with(lambda request: says(Answer(True, request.args["choices"][1])))
     run = await handle
     assert run.tool_uses[0].result.text == "A calm look"

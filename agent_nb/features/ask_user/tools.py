@@ -1,8 +1,8 @@
-"""The tool with which a model asks the user: `-t ask_user`. The engine asks, and the tool gets the answer."""
+"""The tool with which a model asks the user."""
 
 from agent_nb._base.wire import Json
-from agent_nb.tools.base import Tool, ToolContext, ToolOutput
-from agent_nb.tools.schema import described, tool_spec
+from agent_nb.plugins import Tool, ToolContext, ToolOutput
+from agent_nb.plugins.engine import described, tool_spec
 
 LONGEST_LINE = 160
 """Maximum characters of an answer that is shown on the line of the call."""
@@ -18,7 +18,7 @@ async def _answer(args: Json, context: ToolContext) -> ToolOutput:
     )
 
 
-ASK_USER = Tool(
+ASK = Tool(
     spec=tool_spec(
         "ask_user",
         "Ask the user one question and wait for the answer. Use it only if the answer changes what you do and you"
@@ -39,3 +39,4 @@ ASK_USER = Tool(
     is_question=True,
     packaged=True,
 )
+TOOLS = (ASK,)
