@@ -52,7 +52,6 @@ from agent_nb.providers.registry import MAKERS
 from agent_nb.providers.studio import studio_for
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
-from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
 
@@ -379,36 +378,32 @@ class Agent:
     def _prepare(self, run_input: RunInput, *, several: bool = False) -> Prepared:
         """Prepare a run; `several` says that it is one of several variants."""
         if isinstance(self.provider, RunDriver):
-            return self.provider.prepare(
-                self._prepared(self._draft(run_input, self.toolbox, several=several))
-            )
-        studio, lean = self._image_studio(), self._is_lean(run_input)
-        available = {
-            INPUTS: run_input.inputs,
-            BASE_VARIANTS: run_input.base_variants,
-            PAGE_VIEWER: self.viewer and self.settings.looks and self.provider.sees_pages and not lean,
-        }
-        needs = {need for need, value in available.items() if value}
+            return self.provider.prepare(self._prepared(self._draft(run_input, several)))
         self._check_data(run_input)
-        toolbox = self.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
-        toolbox = toolbox.without(SEEING).without_values() if self._data(run_input.base_settings) else toolbox
-        prepared = self._prepared(self._draft(run_input, toolbox, several=several), studio)
+        draft, studio, lean = self._draft(run_input, several), self._image_studio(), self._is_lean(run_input)
+        available = {INPUTS: run_input.inputs, BASE_VARIANTS: run_input.base_variants}
+        needs = draft.needs | {need for need, value in available.items() if value}
+        toolbox = draft.toolbox.offered(needs if lean else needs | studio.serves, lean=lean)
+        draft.toolbox = toolbox if draft.sends_values else toolbox.without(SEEING).without_values()
+        prepared = self._prepared(draft, studio)
         if self.settings.limits.usd is not None:
             prepared.check_price()
         return prepared
 
-    def _draft(self, run_input: RunInput, toolbox: Toolbox, *, several: bool) -> Draft:
+    def _draft(self, run_input: RunInput, several: bool) -> Draft:
         prompt = self._cell[0] if self._cell else run_input.prompt
         is_agent = self.provider.name.partition(":")[0] == ACP
-        is_driven = isinstance(self.provider, RunDriver)
+        is_driven, lean = isinstance(self.provider, RunDriver), self._is_lean(run_input)
         if unknown := self._given.keys() - {feature.name for feature in features()}:
             raise ConfigError(f"The feature `{min(unknown)}` is not loaded here: register its plugin first.")
         draft = Draft(
             provider=self.provider,
             run_input=run_input,
-            toolbox=toolbox,
+            toolbox=self.toolbox,
             all_tools=self.toolbox,
-            settings=self.settings,
+            settings=replace(self.settings, lean=lean),
+            viewer=self.viewer,
+            system=self._built_in_text(lean=lean),
             given=self._given,
             cell=self._cell,
             sends_values=not self._data(run_input.base_settings),
@@ -483,7 +478,7 @@ class Agent:
             provider=self.provider,
             toolbox=toolbox,
             all_tools=draft.all_tools,
-            system=self._system(draft, toolbox, settings, lean=lean),
+            system=self._system(draft, settings),
             rules=rules,
             hooks=self._hooks.copy(),
             studio=studio,
@@ -504,10 +499,10 @@ class Agent:
         values = {name: value or getattr(self.settings, name) for name, value in overrides.items()}
         return {**values, "sampling": sampling or None}
 
-    def _system(self, draft: Draft, toolbox: Toolbox, settings: RunSettings, *, lean: bool) -> str:
+    def _system(self, draft: Draft, settings: RunSettings) -> str:
         stack, network, own = settings.stack, settings.network, draft.run_input.system
         texts = (
-            (draft.system or self._built_in_text(toolbox, lean=lean)) if own is None else own,
+            draft.system if own is None else own,
             stack_text(stack, network=network) if stack else "",
             prompt_text("schema_only") if settings.data else "",
             prompt_text("bound") if settings.bind else "",
@@ -516,15 +511,11 @@ class Agent:
         )
         return sys.intern("\n\n".join(text for text in texts if text))  # shared by the jobs of a batch
 
-    def _built_in_text(self, toolbox: Toolbox, *, lean: bool) -> str:
+    def _built_in_text(self, *, lean: bool) -> str:
         network = self.settings.network
-        if lean:
-            names = ["lean", *(["lean_files"] if any(tool.stream for tool in toolbox) else ())]
-            return " ".join(prompt_text(name, network=network) for name in names)
-        texts = [prompt_text("system", network=network)]
-        if self.provider.sees_pages and _has_look(self.toolbox):
-            texts.append(prompt_text("look" if _has_look(toolbox) else "no_look"))
-        return "\n\n".join(texts)
+        files = ["lean_files"] if any(tool.stream for tool in self.toolbox) else []
+        names = ["lean", *files] if lean else ["system"]
+        return " ".join(prompt_text(name, network=network) for name in names)
 
     def _image_studio(self) -> Studio:
         """Return the image studio, cached per provider because it may have open connections."""
@@ -532,10 +523,6 @@ class Agent:
             budget = self._in_budgeted_batch or self.settings.limits.usd is not None
             self._studio = self.provider, studio_for(self.provider, budget=budget)
         return self._studio[1]
-
-
-def _has_look(tools: Toolbox) -> bool:
-    return any(PAGE_VIEWER in tool.needs for tool in tools)
 
 
 def read_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,6 +29,7 @@ class Draft:
     toolbox: Toolbox
     all_tools: Toolbox
     settings: RunSettings
+    viewer: PageViewer | None
     given: Mapping[str, Any]
     cell: tuple[str, Sequence[str] | None] | None
     """The cell's prompt, before its `{{name}}` are replaced, and the variables of `-w`."""
@@ -39,12 +40,14 @@ class Draft:
     sends_values: bool
     makes_page: bool
     is_bound: bool
+    system: str
+    """The built-in text, which is not sent if the conversation has its own."""
+    needs: set[str] = field(default_factory=set)
+    """The requirements of tools that are met, such as attached images."""
     recorded: dict[str, Any] = field(default_factory=dict)
     """The settings of features, by their names."""
     sections: list[str] = field(default_factory=list)
     """Texts between those of the package and the user's instructions."""
-    system: str | None = None
-    """Replaces the built-in text, unless the conversation has its own."""
     specs: frozenset[str] | None = None
     """The only tools that are named to the model; None for all."""
     kept: dict[str, Any] = field(default_factory=dict)

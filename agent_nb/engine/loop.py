@@ -23,7 +23,6 @@ from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.engine.turns import Turns
 from agent_nb.files import Files, Workspace, starting_change
 from agent_nb.images.convert import thumbnails
-from agent_nb.pages.page_check import LimitedViewer
 from agent_nb.providers.base import RealClock
 from agent_nb.run.cut_off import keep_unfinished
 from agent_nb.run.run import Run
@@ -118,7 +117,6 @@ class EngineRun(RunHandle):
             base_variants=self._run_input.base_variants,
             variant=self.variant,
             studio=self.prepared.studio,
-            viewer=LimitedViewer(self.viewer, self.prepared.settings.looks) if self.viewer else None,
             seconds_left=lambda: self._budget.seconds_left,
         )
         return ToolRunner(

@@ -1,7 +1,8 @@
 """The built-in features, in the order in which their hooks run.
 
-`elements` comes before `branch`, which also adds to the question. `answer` comes before `code_first`, which a typed
-answer rules out. `code_first` writes calls as text, so it comes after all that reads calls in requests.
+`look` comes before `code_first`, which replaces its text; `elements` before `branch`, which also adds to the question;
+`answer` before `code_first`, which a typed answer rules out. `code_first` writes calls as text, so it comes after all
+that reads calls in requests.
 """
 
 from agent_nb.features.agents_md import AGENTS_MD
@@ -10,7 +11,8 @@ from agent_nb.features.ask_user import ASK_USER
 from agent_nb.features.branch import BRANCH
 from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.elements import ELEMENTS
+from agent_nb.features.look import LOOK
 from agent_nb.features.save import SAVE
 from agent_nb.features.saved_image import SAVED_IMAGE
 
-BUILT_IN = (AGENTS_MD, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER)
+BUILT_IN = (AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER)

@@ -164,24 +164,6 @@ class ViewerUnavailableError(ToolError):
         )
 
 
-class LimitedViewer:
-    """A viewer for one run with a limited number of checks."""
-
-    def __init__(self, viewer: PageViewer, looks: int) -> None:
-        self._viewer, self._looks, self._left = viewer, looks, looks
-
-    async def check(self, request: CheckRequest) -> PageCheck:
-        if not self._left:
-            times = "once" if self._looks == 1 else f"{self._looks} times"
-            raise ToolError(
-                f"You have looked at the page {times}, which is all that this run allows.",
-                code="DENIED",
-                hint="Finish from what you have seen, and say what may still need attention.",
-            )
-        self._left -= 1
-        return await self._viewer.check(request)
-
-
 def outputs_of(check: PageCheck) -> tuple[MimeBundle, ...]:
     """Return the check as MIME bundles: the first without screenshots, then one per screenshot."""
     data: Json = to_wire(check)

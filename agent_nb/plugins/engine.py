@@ -10,7 +10,7 @@ from agent_nb.files.active import acting_files
 from agent_nb.images.pillow import opened, saved, top_of
 from agent_nb.pages.element_look import parts_about
 from agent_nb.pages.find_element import Element
-from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageViewer, ViewerUnavailableError
+from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageCheck, PageViewer, ViewerUnavailableError
 from agent_nb.pages.preview import used_files
 from agent_nb.prompts import code_correction, code_request, prompt_text
 from agent_nb.providers.base import CodeBlocks
@@ -19,6 +19,7 @@ from agent_nb.run.cells import kept_steps, numbered_code
 from agent_nb.run.supported_numbers import lacks_printed
 from agent_nb.tools.answer import AnswerType, answer_type
 from agent_nb.tools.base import Branch, BranchMaker, LoadedData
+from agent_nb.tools.preview_tools import PAGE_VIEWER
 from agent_nb.tools.schema import described, tool_spec
 from agent_nb.tools.toolbox import masked
 
@@ -28,6 +29,7 @@ __all__ = [
     "DATA_TOOLS",
     "DECLINED",
     "DESKTOP",
+    "PAGE_VIEWER",
     "AnswerType",
     "Branch",
     "BranchMaker",
@@ -37,6 +39,7 @@ __all__ = [
     "EndRun",
     "Journal",
     "LoadedData",
+    "PageCheck",
     "PageViewer",
     "ToolRunner",
     "ViewerUnavailableError",
