@@ -461,5 +461,5 @@ def test_where_copies_are_impossible_or_risky(shell, monkeypatch, caplog, platfo
 
 async def test_a_run_that_continues_one_in_a_branch_has_one_too(shell):
     base = await agent("x = 1", branch=True).run("go")
-    assert agent("1").prepare("again", base=base).settings.branch
-    assert not Agent("demo:").prepare("again", base=base).settings.branch
+    assert agent("1").prepare("again", base=base).settings.value("branch")
+    assert not Agent("demo:").prepare("again", base=base).settings.value("branch")
