@@ -118,6 +118,8 @@ class RunFinished(BaseEvent):
     """Alternatives if the vendor does not have this model."""
     answer: Any = None
     """The answer of a run whose answer has a type (`settings["answer"]`), as JSON; None if there is none."""
+    values: Json = field(default_factory=dict)
+    """The values of features, by their names."""
 
 
 # state

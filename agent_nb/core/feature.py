@@ -28,6 +28,7 @@ __all__ = [
     "is_built_in",
     "plugins_code",
     "remove_feature",
+    "value_types",
 ]
 
 Given_co = TypeVar("Given_co", covariant=True)
@@ -69,6 +70,7 @@ class Feature(Generic[Given_co]):
         inherits: bool = True,
         refused_by: Mapping[str, str] = {},
         texts: tuple[str, ...] = (),
+        value: str = "",
         code: str = "",
         cell: str = "",
         tools: str = "",
@@ -83,6 +85,8 @@ class Feature(Generic[Given_co]):
         """Why a protocol refuses it; the sentence begins with the name of the model or agent."""
         self.texts = texts
         """Prompts that it adds to a conversation, which `--data schema` may send."""
+        self.value = value
+        """The type of `run.NAME`, such as `int | None`, for type checkers; empty if runs have no value of this name."""
         self.code, self.cell, self.tools = code, cell, tools
         """Where its `FeatureCode`, its `CellCode` and the tools of `-t NAME` are, as `module:name`; empty if there are
         none. Scripts import no `CellCode`."""
@@ -102,6 +106,11 @@ def features() -> list[Feature[Any]]:
 
 def is_built_in(name: str) -> bool:
     return any(feature.name == name for feature in importlib.import_module(_BUILT_IN).BUILT_IN)
+
+
+def value_types() -> dict[str, str]:
+    """The types of the values that runs have of features, by their names."""
+    return {feature.name: feature.value for feature in features() if feature.value}
 
 
 def plugins_code() -> tuple[str, ...]:

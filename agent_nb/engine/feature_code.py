@@ -6,9 +6,10 @@ hosts with a user also call `planned`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
+from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Event, Reason
 from agent_nb.core.feature import Feature
@@ -48,6 +49,8 @@ class RunEnd:
 
     answer: Any = None
     """As JSON, in `RunFinished` and `run.answer`."""
+    values: Json = field(default_factory=dict)
+    """Read as `run.NAME`, by the names of features that declare a value; as JSON."""
     branched_from: BranchedSession | None = None
 
 

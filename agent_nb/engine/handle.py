@@ -11,6 +11,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import ENDINGS, Event, Reason
+from agent_nb.core.feature import value_types
 from agent_nb.engine.approval import Approvals, Ask, Consent
 from agent_nb.engine.cost import SESSION
 from agent_nb.engine.data_gate import DataGate
@@ -89,7 +90,7 @@ class Handle(ABC):
         def __getattr__(self, name: str) -> Any:
             """Fall back to attributes of the result: a variable may still refer to the handle after the run."""
             run = self.__dict__.get("result")
-            if name not in _RUN_NAMES:
+            if name not in _RUN_NAMES and name not in value_types():
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             if run is None:
                 raise AttributeError(f"`{name}` is available once the run has ended; await it first.")

@@ -164,7 +164,7 @@ class EngineRun(RunHandle):
         usage, cost = meter.total, meter.cost
         end = self._turns.parts.finish()
         about = {"reason": reason, "error": error, "other_models": other_models, "answer": end.answer}
-        self._emit(RunFinished, **about, usage=usage, cost=cost, seconds=seconds)
+        self._emit(RunFinished, **about, values=end.values, usage=usage, cost=cost, seconds=seconds)
         return Run(
             id=self.id,
             name=self.name,

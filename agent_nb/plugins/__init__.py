@@ -329,6 +329,11 @@ def _add(entry: LoadedPlugin, plugin: object) -> None:
     for kind, name in names:
         if owner := _owners.get((kind, name)):
             raise ConfigError(_clash(kind, name, owner, entry.name))
+    for feature in additions["feature"].values():
+        if feature.value and feature.name in {*dir(Run), *Run.__dataclass_fields__}:
+            raise ConfigError(
+                f"Runs have an attribute `{feature.name}`, so no feature with a value can be called so."
+            )
     for kind, rows in additions.items():
         _TABLES[kind].update(rows)
     for feature in additions["feature"].values():

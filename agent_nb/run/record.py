@@ -121,6 +121,11 @@ class RunRecord:
         return next((event.answer for event in self.events.of(ev.RunFinished)), None)
 
     @cached_property
+    def values(self) -> Json:
+        """The values of features at the end of the run, by their names."""
+        return next((event.values for event in self.events.of(ev.RunFinished)), {})
+
+    @cached_property
     def thinking(self) -> str:
         """The model's visible thinking."""
         parts = [part for message in self.own_messages for part in message.parts]

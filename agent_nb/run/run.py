@@ -6,7 +6,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.atomic import write_own
 from agent_nb._base.secrets import mask
@@ -15,12 +15,14 @@ from agent_nb._base.wire import Json
 from agent_nb.core.annotations import Annotation, answer_text, question_choices
 from agent_nb.core.bound_pages import bound_pages
 from agent_nb.core.errors import ConfigError, RunFailedError
+from agent_nb.core.feature import value_types
 from agent_nb.core.messages import Usage
 from agent_nb.pages.find_element import Element, find_element
 from agent_nb.render import HTML, MARKDOWN, bundle
 from agent_nb.render.answers import Answers
 from agent_nb.run.cells import Cells, branch_names, cells_to_keep, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
+from agent_nb.run.feature_values import FeatureValues
 from agent_nb.run.manifest import manifest_of, statement_of
 from agent_nb.run.moments import changes_back_to, sort_annotations
 from agent_nb.run.record import RunRecord
@@ -31,7 +33,7 @@ from agent_nb.tools.base import BranchedSession
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Run(RunRecord):
+class Run(FeatureValues, RunRecord):
     """The result of one run: files, text, events, usage, cost, and how it ended."""
 
     variants: tuple["Run", ...] = ()
@@ -194,6 +196,14 @@ class Run(RunRecord):
         `agent_nb.load` reads it, and `agent_nb.replay` plays it.
         """
         return write_own(path, run_file(self), overwrite=overwrite, shared=False)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """The value of a feature, or None if the run has none."""
+            if name in value_types():
+                return self.values.get(name)
+            return object.__getattribute__(self, name)
 
     def __getstate__(self) -> Json:
         """A pickle has the plain answer: its type may not exist where it is loaded."""

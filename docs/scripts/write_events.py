@@ -1,4 +1,6 @@
-"""`python -m docs.scripts.write_events` writes `js/src/events.ts`: what the page shares with the kernel."""
+"""`python -m docs.scripts.write_events` writes `js/src/events.ts`, what the page shares with the kernel, and
+`agent_nb/run/feature_values.py`, what runs have of features, for type checkers.
+"""
 
 import types
 import typing
@@ -9,12 +11,15 @@ from typing import Any
 from agent_nb.core import errors, events, messages
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.events import ENDINGS, Tone
+from agent_nb.core.feature import value_types
 from agent_nb.core.run_settings import BoundKind
 from agent_nb.files.cell_changes import CellAction, CellChange, CellType
 from agent_nb.render.answer_numbers import AnswerNumber, ShownNumbers
 from agent_nb.run.protocol import BoundName, ChangeDecision, Decided, Meta, Ready, Repeat
 
-TARGET = Path(__file__).parents[2] / "js" / "src" / "events.ts"
+ROOT = Path(__file__).parents[2]
+TARGET = ROOT / "js" / "src" / "events.ts"
+VALUES = ROOT / "agent_nb" / "run" / "feature_values.py"
 WIDTH = 110
 HEADER = """\
 // Written by `make events` from `core/events.py`, `core/phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
@@ -124,5 +129,14 @@ def typescript() -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def feature_values(types: dict[str, str]) -> str:
+    """What `agent_nb/run/feature_values.py` should contain."""
+    head = '"""Written by `make events` from the declarations of `agent_nb/features/`. Do not edit."""'
+    lines = [f"    {name}: {kind}" for name, kind in types.items()]
+    about = '    """The values of features, which `Run.__getattr__` reads."""'
+    return "\n".join([head, "", "", "class FeatureValues:", about, *(["", *lines] if lines else []), ""])
+
+
 if __name__ == "__main__":
+    VALUES.write_text(feature_values(value_types()), encoding="utf-8")
     TARGET.write_text(typescript(), encoding="utf-8")

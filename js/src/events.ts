@@ -80,6 +80,7 @@ export interface RunFinished extends BaseEvent {
 	error: string | null;
 	other_models: string[];
 	answer: unknown;
+	values: Json;
 }
 
 export interface TurnStarted extends BaseEvent {

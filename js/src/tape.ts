@@ -32,7 +32,15 @@ export class Tape {
 	/** Ends the tape of a run whose kernel is gone, and returns the final state. */
 	cut(activity: string): VariantState {
 		const { at, usage, cost, estimated } = this.#end;
-		const ending = { reason: "stopped", seconds: at, usage, cost, error: null, answer: null } as const;
+		const ending = {
+			reason: "stopped",
+			seconds: at,
+			usage,
+			cost,
+			error: null,
+			answer: null,
+			values: {},
+		} as const;
 		this.push({ type: "run_finished", at, seq: 0, run_id: "", variant: 0, other_models: [], ...ending });
 		this.#end = { ...this.#end, phase: { activity }, estimated, cut: true };
 		return this.#end;

@@ -1,0 +1,5 @@
+"""Written by `make events` from the declarations of `agent_nb/features/`. Do not edit."""
+
+
+class FeatureValues:
+    """The values of features, which `Run.__getattr__` reads."""
