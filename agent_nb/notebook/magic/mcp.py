@@ -14,8 +14,6 @@ from agent_nb._base.text import did_you_mean, printable, sha256
 from agent_nb.acp.known import AGENTS
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.messages import ToolSpec
-from agent_nb.notebook.asking import confirm
-from agent_nb.notebook.front_end import is_attended
 from agent_nb.notebook.session import Session
 from agent_nb.providers import full_name
 from agent_nb.tools import Tool
@@ -107,13 +105,12 @@ def absent_tools(names: Iterable[str]) -> list[Tool]:
 async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
     """Start the servers in `names` that are not running; return the selected tools."""
     selected: dict[str, Tool] = {}
-    attended = is_attended(session.shell)
     for name in names:
         server_name, _, tool_name = name.removeprefix(PREFIX).partition("/")
         server = _find(session, server_name)
-        _allow(server, attended=attended)
+        _allow(session, server)
         await server.start()
-        _accept_changes(server, attended=attended)
+        _accept_changes(session, server)
         tools = {tool.origin.partition("/")[2]: tool for tool in server.tools}
         if tool_name and tool_name not in tools:
             raise ConfigError(_no_tool(server, tool_name))
@@ -121,12 +118,12 @@ async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
     return list(selected.values())
 
 
-def _allow(server: Server, *, attended: bool) -> None:
+def _allow(session: Session, server: Server) -> None:
     """Ask for consent before the first start of a server from the project's file."""
     config = server.config
     if not config.key:
         return
-    if not attended:
+    if not session.is_attended():
         raise ConfigError(
             f"`{server.name}` is defined in {FILE}, and unattended notebooks cannot start it. Use a cassette."
         )
@@ -134,13 +131,13 @@ def _allow(server: Server, *, attended: bool) -> None:
         server.accepted = accepted_tools(config) | server.accepted
         return
     action = "connect to" if config.url else "start"
-    if not _consents(config, f"{FILE} asks to {action} the MCP server `{server.name}`"):
+    if not _consents(session, config, f"{FILE} asks to {action} the MCP server `{server.name}`"):
         raise ConfigError(f"`{server.name}` was not started, because you did not allow it.")
 
 
-def _consents(config: ServerConfig, question: str) -> bool:
+def _consents(session: Session, config: ServerConfig, question: str) -> bool:
     """Ask whether the program may be started from now on, and remember a yes."""
-    answer = confirm(
+    answer = session.confirm(
         f"{question}:{description(config)}\nIt can do on this machine what you can. Allow it from now on?"
     )
     if answer:
@@ -157,18 +154,18 @@ def allow_agents(session: Session, models: Iterable[str]) -> None:
             continue
         question = f"The cell starts the outside agent `{printable(name, keep='')}`"
         config = ServerConfig(name=name, command=agent.command, key=sha256(f"{name} {agent.command}"))
-        allowed = is_allowed(config) or (is_attended(session.shell) and _consents(config, question))
+        allowed = is_allowed(config) or (session.is_attended() and _consents(session, config, question))
         if not allowed:
             raise ConfigError(f"`{name}` was not started: its command is new, and you have not allowed it.")
 
 
-def _accept_changes(server: Server, *, attended: bool) -> None:
+def _accept_changes(session: Session, server: Server) -> None:
     """Ask about tools that have changed; they are offered only if the user agrees."""
     if tools := server.changed:
         lines = [line for tool in tools for line in (f"`{tool.shown}`:", *server.change_of(tool).split("\n"))]
         changes = "".join(f"\n  {printable(line, keep='')}" for line in lines)
         question = f"The MCP server `{server.name}` has changed its tools:{changes}\nOffer them?"
-        if attended and confirm(question):
+        if session.is_attended() and session.confirm(question):
             server.accept()
         else:
             print("\n".join(server.refusals))
@@ -206,11 +203,10 @@ def _read(arguments: Sequence[str]) -> tuple[dict[str, str], dict[str, str], tup
 
 def _restart(session: Session, name: str) -> None:
     server = _find(session, name)
-    attended = is_attended(session.shell)
-    _allow(server, attended=attended)
+    _allow(session, server)
     wait_for(server.stop())
     wait_for(server.start())
-    _accept_changes(server, attended=attended)
+    _accept_changes(session, server)
     _print_started(server)
 
 

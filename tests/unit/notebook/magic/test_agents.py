@@ -10,7 +10,7 @@ from traitlets import TraitError
 
 from agent_nb.acp import known
 from agent_nb.notebook.magic import candidates
-from agent_nb.notebook.session import MagicSettings
+from agent_nb.notebook.session import MagicSettings, Session
 from tests.support.agents import FAKE
 
 STEPS = [{"edit": "index.html", "text": "<h1>Bread</h1>\n"}, {"say": "Done."}]
@@ -37,7 +37,7 @@ def cell(shell, monkeypatch, tmp_path):
 def allow(monkeypatch, answer="y"):
     asked = []
     monkeypatch.setattr("builtins.input", lambda prompt="": asked.append(prompt) or answer)
-    monkeypatch.setattr("agent_nb.notebook.magic.mcp.is_attended", lambda shell: True)
+    monkeypatch.setattr(Session, "is_attended", lambda session: True)
     return asked
 
 

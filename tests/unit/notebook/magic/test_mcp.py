@@ -166,7 +166,7 @@ def test_a_server_of_the_project_asks_once(project, tmp_path, monkeypatch):
 
 
 def test_nobody_there_means_that_it_is_not_started(project, monkeypatch):
-    monkeypatch.setattr("agent_nb.notebook.magic.mcp.is_attended", lambda shell: False)
+    monkeypatch.setattr(project.session, "is_attended", lambda: False)
     monkeypatch.setattr("builtins.input", lambda question: "y")
     assert "is defined in .mcp.json, and unattended notebooks cannot start it" in project.run(LINE).stderr
     assert not program._running
