@@ -28,9 +28,7 @@ from agent_nb.notebook.notebook_tools.proposals import offer_fix, proposals, wit
 from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.retry_cells import repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
-from agent_nb.pages.element_look import ElementRequest
-from agent_nb.pages.page_check import CheckRequest, PageConsole, ViewerUnavailableError, console_of
-from agent_nb.pages.preview import TooLargeError, assembled
+from agent_nb.pages.page_check import PageConsole, ViewerUnavailableError, console_of
 from agent_nb.render.summary import ready_line, run_digest, shown_numbers
 from agent_nb.run.cells import changes_names
 from agent_nb.run.protocol import (
@@ -68,7 +66,6 @@ BURST = 0.1
 """Seconds by which messages may run ahead of that average, so that a few runs never wait for each other."""
 OFF_SCREEN = 1.0
 """Seconds between two batches of a run that is not on screen in any window."""
-MAX_PAGE = 3_000_000
 
 
 def window_number(client: str) -> int:
@@ -202,23 +199,10 @@ class RunStream:
         """Send a message to a view of the bound page of a variant."""
         self._send({"kind": "bound", "run_id": self.run_id, "variant": variant, "message": message})
 
-    def send_check(self, window: int, check_id: str, request: CheckRequest | ElementRequest) -> None:
+    def send_check(self, window: int, check_id: str, page: Json) -> None:
         """Ask a window to check a page of the run, or elements of the page included in the message."""
-        check: Json = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}
-        if isinstance(request, CheckRequest):
-            page: Json = {"variant": request.variant, "widths": list(request.widths)}
-        else:
-            try:
-                html = safe_text(assembled(request.files, request.path, MAX_PAGE))
-            except TooLargeError:
-                raise ViewerUnavailableError("it is too large.") from None
-            page = {
-                "variant": 0,
-                "widths": [request.width],
-                "selectors": list(request.selectors),
-                "html": html,
-            }
-        self._send({**check, **page, "path": request.path})
+        check = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}
+        self._send({**check, **page})
 
     def _send_ready(self, ready: Ready) -> None:
         self._send({"kind": "ready", "run_id": self.run_id, **to_wire(ready)})
@@ -376,7 +360,7 @@ class LiveRun:
                 return False
         return True
 
-    async def look(self, request: CheckRequest | ElementRequest) -> Json:
+    async def look(self, page: Json) -> Json:
         """The report on a page, from the window that last showed the run."""
         self.stream.flush()
         if not await self._finds_page():
@@ -385,7 +369,7 @@ class LiveRun:
         check_id = str(next(_check_ids))
         self.checks[check_id] = self.window, report
         try:
-            self.stream.send_check(window_number(self.window), check_id, request)
+            self.stream.send_check(window_number(self.window), check_id, page)
             return await asyncio.wait_for(report, CHECK_PATIENCE)
         except TimeoutError:
             raise ViewerUnavailableError("the user's browser did not respond.") from None

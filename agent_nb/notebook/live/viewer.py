@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
+from agent_nb._base.secrets import safe_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.pages.element_look import ElementLook, ElementRequest, ElementViewer, read_looks
@@ -13,9 +14,11 @@ from agent_nb.pages.page_check import (
     ViewerUnavailableError,
     read_report,
 )
+from agent_nb.pages.preview import TooLargeError, assembled
 
-PageInspector: TypeAlias = Callable[[CheckRequest | ElementRequest], Awaitable[Json]]
-"""Returns the browser's report on a page; raises `ViewerUnavailableError` if there is none."""
+MAX_PAGE = 3_000_000
+PageInspector: TypeAlias = Callable[[Json], Awaitable[Json]]
+"""Returns the browser's report on the page of a message; raises `ViewerUnavailableError` if there is none."""
 
 
 class LiveViewer:
@@ -26,8 +29,9 @@ class LiveViewer:
         self.inspect: PageInspector = _look_nowhere
 
     async def check(self, request: CheckRequest) -> PageCheck:
+        page = {"path": request.path, "variant": request.variant, "widths": [*request.widths]}
         try:
-            report = await self.inspect(request)
+            report = await self.inspect(page)
         except ViewerUnavailableError:
             if self._otherwise is None:
                 raise
@@ -36,7 +40,7 @@ class LiveViewer:
 
     async def look_at(self, request: ElementRequest) -> Sequence[ElementLook | None]:
         try:
-            report = await self.inspect(request)
+            report = await self.inspect(_page_of(request))
         except ViewerUnavailableError:
             if not isinstance(self._otherwise, ElementViewer):
                 raise
@@ -44,5 +48,14 @@ class LiveViewer:
         return await off_loop(read_looks, report, request)
 
 
-async def _look_nowhere(request: CheckRequest | ElementRequest) -> Json:
+def _page_of(request: ElementRequest) -> Json:
+    try:
+        html = safe_text(assembled(request.files, request.path, MAX_PAGE))
+    except TooLargeError:
+        raise ViewerUnavailableError("it is too large.") from None
+    page: Json = {"path": request.path, "variant": 0, "widths": [request.width]}
+    return {**page, "selectors": [*request.selectors], "html": html}
+
+
+async def _look_nowhere(page: Json) -> Json:
     raise ViewerUnavailableError("no browser shows this run.")
