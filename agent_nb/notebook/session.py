@@ -55,7 +55,9 @@ def _trait(feature: Feature[Any]) -> TraitType[Any, Any]:
 
 
 _FeatureDefaults: Any = MetaHasTraits(
-    "_FeatureDefaults", (Configurable,), {each.name: _trait(each) for each in features() if each.default}
+    "_FeatureDefaults",
+    (Configurable,),
+    {each.name: _trait(each).tag(config=True) for each in features() if each.default},
 )
 
 
@@ -140,7 +142,7 @@ class MagicSettings(_FeatureDefaults):
         return proposal["value"]
 
 
-for _each in MagicSettings.class_traits().values():
+for _each in MagicSettings.class_own_traits().values():
     _each.tag(config=True)  # `%config` lists and sets them all
 
 
