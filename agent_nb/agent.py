@@ -94,7 +94,7 @@ class Agent:
         read_policy(approve, self.toolbox)  # raises early, not at the first run
         self.viewer: PageViewer | None = None
         self._record: partial[CassetteRecording] | None = None
-        self._hooks = Hooks.of(middleware)
+        self._hooks = Hooks().plus(middleware)
         check_type("bind", bind, Mapping | None, "a dict such as {'sales': sales}")
         self._bound: BoundNames | None = bound_pages().bound_values(bind) if bind else None
         self._given = read_keywords(keywords)
@@ -360,7 +360,7 @@ class Agent:
     def _copy(self, **changed: Any) -> Self:
         """Return a copy with these attributes and independent hooks."""
         clone = copy(self)
-        fresh = {"_hooks": self._hooks.copy(), "_studio": None}  # each agent closes its own studio
+        fresh = {"_hooks": self._hooks.plus(), "_studio": None}  # each agent closes its own studio
         clone.__dict__.update({**fresh, **changed})
         return clone
 
@@ -422,10 +422,6 @@ class Agent:
             raise ConfigError(
                 f"The feature `{others[0]}` of a plugin may add values, and this run sends none (`--data schema`)."
             )
-        if data and self._hooks.on_request:
-            raise ConfigError(
-                "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
-            )
         if data and run_input.documents:
             raise ConfigError(
                 "A PDF contains values, and this run sends none (`--data schema`). Leave it out."
@@ -480,7 +476,7 @@ class Agent:
             all_tools=draft.all_tools,
             system=self._system(draft, settings),
             rules=rules,
-            hooks=self._hooks.copy(),
+            hooks=self._hooks.plus(),
             studio=studio,
             viewer=self.viewer,
             record=self._record,

@@ -64,6 +64,13 @@ class Host(Protocol):
     memory: dict[str, Any]
     """Kept for the session."""
 
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """The user's variables."""
+
+    def command(self, text: str) -> str:
+        """Return a line such as `%agent use`, with the magic's configured name."""
+
     def is_attended(self) -> bool: ...
     def confirm(self, question: str) -> bool: ...
 
@@ -81,6 +88,8 @@ class CellDraft:
     has_system: bool
     """Whether a plugin sets the system text."""
     notes: list[str] = field(default_factory=list)
+    dry_run: list[str] = field(default_factory=list)
+    """Lines for `--dry-run`."""
 
     def get(self, feature: Feature[Given]) -> Given | None:
         return self.given.get(feature.name)

@@ -53,20 +53,16 @@ class Hooks:
     subscribers: list[Callable[[Event], None]] = field(default_factory=list)
     """Like `on_event`, but also called in replays."""
 
-    @classmethod
-    def of(cls, middleware: Any) -> "Hooks":
-        """Collect the hook methods of these objects; raise `ConfigError` for an object without any."""
+    def plus(self, middleware: Any = ()) -> "Hooks":
+        """Return a copy with the hook methods of these objects; raise `ConfigError` for an object without any."""
         if isinstance(middleware, str) or not isinstance(middleware, Iterable):
             raise ConfigError("`middleware` is a list of objects.")
-        hooks = cls()
+        hooks = Hooks(**{entry.name: [*getattr(self, entry.name)] for entry in fields(self)})
         for item in middleware:
             check_middleware(item)
             for name in methods_of(item):
                 getattr(hooks, name).append(getattr(item, name))
         return hooks
-
-    def copy(self) -> "Hooks":
-        return Hooks(**{entry.name: [*getattr(self, entry.name)] for entry in fields(self)})
 
     def __getstate__(self) -> Any:
         """Leave out the subscribers, which belong to this process."""

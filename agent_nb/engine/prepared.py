@@ -70,6 +70,12 @@ class PreparedRun:
     specs: frozenset[str] | None = None
     """The only tools that are named to the model; None for all."""
 
+    def __post_init__(self) -> None:
+        if self.settings.data and self.hooks.on_request and self.runs_by == "engine":
+            raise ConfigError(
+                "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
+            )
+
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
         """The tools offered to the model: those whose requirements this model and prompt meet."""

@@ -12,7 +12,10 @@ from agent_nb.features.branch import BRANCH
 from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.elements import ELEMENTS
 from agent_nb.features.look import LOOK
+from agent_nb.features.middleware import MIDDLEWARE
 from agent_nb.features.save import SAVE
 from agent_nb.features.saved_image import SAVED_IMAGE
 
-BUILT_IN = (AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER)
+BUILT_IN = (
+    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER
+)  # fmt: skip

@@ -157,7 +157,6 @@ class Session:
         self.replaced: deque[tuple[str, Any]] = deque(maxlen=UNDO_LIMIT)
         """Names and their previous values, newest last."""
         self.servers: dict[str, Server] = {}
-        self.middleware: list[str] = []
         self.ended: deque[tuple[str, float]] = deque(maxlen=10)
         """Source and end time of the last cells, newest last."""
         self.pages: dict[str, str] = {}

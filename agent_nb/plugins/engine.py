@@ -4,6 +4,7 @@ from agent_nb.core.run_settings import ANSWER_TOOL, CODE_TOOL, DATA_TOOLS, stric
 from agent_nb.engine.draft import DECLINED
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
+from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
@@ -46,6 +47,7 @@ __all__ = [
     "acting_files",
     "answer_type",
     "canonical_code",
+    "check_middleware",
     "code_correction",
     "code_request",
     "described",
@@ -53,6 +55,7 @@ __all__ = [
     "kept_steps",
     "lacks_printed",
     "masked",
+    "methods_of",
     "numbered_code",
     "opened",
     "parts_about",

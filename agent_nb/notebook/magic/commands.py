@@ -122,7 +122,7 @@ _ROWS = (
     Command(
         "use [NAME | -NAME]",
         "Use the middleware in a variable for the following runs, remove it, or list what is in use.",
-        _late("plan", "use_command"),
+        late("agent_nb.features.middleware.cell", "use_command"),
     ),
     Command("runs", "Saved runs and runs in the background.", _late("run_commands", "list_runs")),
     Command(

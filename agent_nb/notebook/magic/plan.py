@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import own_values, safe_text
-from agent_nb._base.table import Table
 from agent_nb._base.text import sha256, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
@@ -30,7 +29,6 @@ from agent_nb.core.run_settings import (
 )
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.draft import CellDraft
-from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.parts import code_of, plan_cell
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
@@ -80,6 +78,8 @@ class CellPlan(Plan):
     rules: CellRules
     given: Mapping[str, Any]
     """What the cell gives to features, by their names."""
+    dry_run: Sequence[str] = ()
+    """Lines of features for `--dry-run`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +152,6 @@ class CellInput:
             provider,
             tools=tools,
             approve=self.rules.approve(approve),
-            middleware=middleware_in_use(self.session).values(),
         )
         bound_page = BoundPage(self.bindings, is_in_prompt=True) if self.bindings else None
         return (
@@ -273,7 +272,8 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     )
     await plan_cell(draft)
     note = "\n".join(filter(None, (plan.note, *draft.notes)))
-    return replace(plan, prepared=tuple(cast("list[Prepared]", draft.runs)), note=note)
+    runs = tuple(cast("list[Prepared]", draft.runs))
+    return replace(plan, prepared=runs, note=note, dry_run=draft.dry_run)
 
 
 def _given(session: Session, options: Options, base: Run | None, rules: CellRules) -> dict[str, Any]:
@@ -502,44 +502,3 @@ def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
         else:
             default = mode
     return ApprovalRules(default, by_name)
-
-
-def use_command(session: Session, arguments: str) -> Table | str:
-    """Add the middleware in these variables and remove `-NAME`; without arguments, list what is in use."""
-    if not arguments:
-        in_use = middleware_in_use(session).items()
-        rows = [(name, type(value).__name__, ", ".join(methods_of(value))) for name, value in in_use]
-        empty = f"No middleware in use. `{session.command('use NAME')}` uses the object in a variable."
-        return Table(("name", "type", "methods"), rows, empty)
-    for word in arguments.split():
-        name = word.removeprefix("-")
-        if word.startswith("-"):
-            if name not in session.middleware:
-                raise ConfigError(f"`{name}` is not in use.{_in_use(session)}")
-            session.middleware.remove(name)
-        else:
-            _find(session, name)
-            session.middleware += [] if name in session.middleware else [name]
-    return _in_use(session).strip() or "No middleware in use."
-
-
-def middleware_in_use(session: Session) -> dict[str, Any]:
-    """The middleware in use, by variable name; raises `ConfigError` if a variable no longer exists."""
-    return {name: _find(session, name) for name in session.middleware}
-
-
-def _find(session: Session, name: str) -> Any:
-    """The middleware in a variable. Never skip a missing one: it may protect private data."""
-    remedy = f" `{session.command(f'use -{name}')}` removes it." if name in session.middleware else ""
-    if name not in session.namespace:
-        raise ConfigError(f"`{name}` is not defined.{remedy}")
-    try:
-        check_middleware(session.namespace[name])
-    except ConfigError as error:
-        raise ConfigError(f"`{name}` cannot be used. {error}{remedy}") from None
-    return session.namespace[name]
-
-
-def _in_use(session: Session) -> str:
-    names = ", ".join(f"`{name}`" for name in session.middleware)
-    return f" In use, in this order: {names}." if names else ""

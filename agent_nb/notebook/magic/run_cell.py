@@ -261,7 +261,7 @@ def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
 
 
 def show_dry_run(plan: CellPlan) -> None:
-    prepared, middleware = plan.prepared[0], ", ".join(plan.session.middleware)
+    prepared = plan.prepared[0]
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     if isinstance(replay := prepared.provider, ReplayProvider):
         tools = replay.recorded.tools
@@ -276,7 +276,7 @@ def show_dry_run(plan: CellPlan) -> None:
         f"Tools: {', '.join(spec.name for spec in tools) or 'none'}",
         *prepared.left_out,
         *prepared.settings.dry_run_lines(),
-        *([f"Middleware: {middleware}, which may change what is sent"] if middleware else []),
+        *plan.dry_run,
         f"System text ({len(system):,} characters):",
         _indented(system),
     ]
