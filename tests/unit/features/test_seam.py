@@ -55,6 +55,14 @@ def test_code_of_a_feature_imports_the_seam_alone():
             assert name in allowed or name.startswith(("agent_nb._base.", own)), f"{place} imports {name}"
 
 
+def test_built_in_features_use_all_that_is_theirs_alone():
+    engine = ast.parse((PACKAGE / "plugins" / "engine.py").read_text(encoding="utf-8"))
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "features").glob("*/*.py")]
+    used = {name for tree in trees for name in names_from(tree, "agent_nb.plugins.engine")}
+    assert names_from(engine, "agent_nb") == used
+    assert used
+
+
 def test_an_option_its_default_keyword_setting_and_rule_follow_from_one_declaration(agree, shell):
     assert "--agree N" in shell.run("%agent help").stdout
     assert shell.options("--agree 3").value("agree") == 3
@@ -93,6 +101,12 @@ def imported(tree):
     }
     froms = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node not in checked)
     return {node.module for node in froms if node.module.startswith("agent_nb")}
+
+
+def names_from(tree, package):
+    """What it imports from modules whose names begin so."""
+    froms = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {name.name for node in froms if node.module.startswith(package) for name in node.names}
 
 
 class Shouting(RunPart):
