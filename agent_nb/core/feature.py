@@ -25,6 +25,7 @@ __all__ = [
     "features",
     "flag",
     "follow",
+    "imported",
     "is_built_in",
     "plugins_code",
     "remove_feature",
@@ -102,6 +103,12 @@ def features() -> list[Feature[Any]]:
     if not _features:
         _features[:] = importlib.import_module(_BUILT_IN).BUILT_IN
     return _features
+
+
+def imported(place: str) -> Any:
+    """What is at `module:name`. It is here because the engine and `render/` both call the code of features."""
+    module, _, name = place.partition(":")
+    return getattr(importlib.import_module(module), name)
 
 
 def is_built_in(name: str) -> bool:

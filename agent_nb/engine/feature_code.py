@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Event, Reason
 from agent_nb.core.feature import Feature
@@ -22,6 +21,8 @@ from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import Files
 from agent_nb.providers.base import Request, Turn
+from agent_nb.render.shown import Addition
+from agent_nb.run import Run
 from agent_nb.tools.base import BranchedSession
 
 Given = TypeVar("Given")
@@ -49,7 +50,7 @@ class RunEnd:
 
     answer: Any = None
     """As JSON, in `RunFinished` and `run.answer`."""
-    values: Json = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
     """Read as `run.NAME`, by the names of features that declare a value; as JSON."""
     branched_from: BranchedSession | None = None
 
@@ -135,6 +136,16 @@ class FeatureCode(Generic[Given]):
 
     def part(self, run: PartInputs) -> RunPart | None:
         """Take part in a run that starts."""
+        return None
+
+    def shown(self, run: Run) -> Any:
+        """What the page shows of a finished run or variant: a dataclass, which is annotated as returned, or None.
+
+        The view of the feature in `js/src/features/` draws it. It depends on the run alone, which may be loaded.
+        """
+
+    def addition(self, run: Run) -> Addition | None:
+        """What all saved forms of a finished run or variant add to it."""
         return None
 
 

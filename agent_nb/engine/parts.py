@@ -1,14 +1,13 @@
 """Calls the hooks of features."""
 
-import importlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from agent_nb._base.log import log
 from agent_nb.core.errors import AgentError
-from agent_nb.core.feature import Feature, features, is_built_in
+from agent_nb.core.feature import Feature, features, imported, is_built_in
 from agent_nb.core.messages import ToolCall, ToolResult
 from agent_nb.engine.draft import CellDraft, CellEnd
 from agent_nb.engine.ending import EndRun
@@ -132,20 +131,15 @@ def failure_text(name: str, error: Exception) -> str:
 
 @cache
 def code_of(feature: Feature[Given]) -> FeatureCode[Given]:
-    code: FeatureCode[Given] = _imported(feature.code)(feature) if feature.code else FeatureCode(feature)
+    code: FeatureCode[Given] = imported(feature.code)(feature) if feature.code else FeatureCode(feature)
     return code
 
 
 @cache
 def cell_code_of(feature: Feature[Given]) -> CellCode[Given]:
-    code: CellCode[Given] = _imported(feature.cell)(feature) if feature.cell else CellCode(feature)
+    code: CellCode[Given] = imported(feature.cell)(feature) if feature.cell else CellCode(feature)
     return code
 
 
 def feature_tools() -> dict[str, tuple[Tool, ...]]:
-    return {feature.name: _imported(feature.tools) for feature in features() if feature.tools}
-
-
-def _imported(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)
+    return {feature.name: imported(feature.tools) for feature in features() if feature.tools}

@@ -7,15 +7,18 @@ that reads calls in requests.
 
 from agent_nb.features.agents_md import AGENTS_MD
 from agent_nb.features.answer import ANSWER
+from agent_nb.features.answers import ANSWERS
 from agent_nb.features.ask_user import ASK_USER
 from agent_nb.features.branch import BRANCH
 from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.elements import ELEMENTS
 from agent_nb.features.look import LOOK
 from agent_nb.features.middleware import MIDDLEWARE
+from agent_nb.features.numbers import NUMBERS
 from agent_nb.features.save import SAVE
 from agent_nb.features.saved_image import SAVED_IMAGE
 
 BUILT_IN = (
-    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER
+    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER,
+    NUMBERS, ANSWERS
 )  # fmt: skip

@@ -45,12 +45,14 @@ from agent_nb.files import Files
 from agent_nb.providers.base import Request, Turn
 from agent_nb.providers.registry import VENDOR_SOURCES
 from agent_nb.providers.vendors import VENDORS, Vendor
+from agent_nb.render.shown import Addition
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
 from agent_nb.tools.toolbox import FAMILIES
 
 __all__ = [
     "RECORDS_GIVEN",
+    "Addition",
     "Cell",
     "CellCode",
     "CellDraft",

@@ -1,4 +1,4 @@
-"""The table of numbers in an answer, and its words: the lines above and below the answer, and after a value."""
+"""The table of numbers in an answer, and the words after a value in a table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from agent_nb._base.secrets import mask
 
 MOST_NUMBERS = 20
-"""Maximum numbers that the line below an answer lists."""
+"""Maximum numbers that a line lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,30 +23,8 @@ class AnswerNumber:
     """JSON pointer to the value that contains it, in an answer with a type; None in the text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownNumbers:
-    """The numbers of one variant's answer, as every form shows them."""
-
-    table: tuple[AnswerNumber, ...]
-    above: str
-    """The line above the answer if no code ran; empty otherwise."""
-    below: str
-    """The line below the answer with the unsupported numbers; empty if there are none."""
-
-    @property
-    def marks(self) -> dict[int, str]:
-        """The unsupported numbers of the text by offset."""
-        return {each.start: each.text for each in self.table if each.path is None and not each.call_id}
-
-
 def unsupported_in(numbers: Sequence[AnswerNumber]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(number.text for number in numbers if not number.call_id))
-
-
-def line_below(numbers: Sequence[AnswerNumber]) -> str:
-    texts = unsupported_in(numbers)
-    suffix = f" and {len(texts) - MOST_NUMBERS} more" if len(texts) > MOST_NUMBERS else ""
-    return f"Not computed: {', '.join(texts[:MOST_NUMBERS])}{suffix}" if texts else ""
 
 
 def pointer(path: str, key: str | int) -> str:

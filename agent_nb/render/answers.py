@@ -16,8 +16,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.events import ToolFinished, ToolReady
 from agent_nb.render.answer_numbers import AnswerNumber, entry_note, pointer
 from agent_nb.render.finished_run import FinishedRun
-from agent_nb.render.safe_markdown import as_text
-from agent_nb.render.summary import model_label, shown_numbers
+from agent_nb.render.summary import model_label
 
 MOST_ROWS = 50
 MOST_COLUMNS = 8
@@ -75,28 +74,6 @@ def answer_table(answer: Any, numbers: Sequence[AnswerNumber] = ()) -> Table:
     ]
     omitted = f"{len(rows) - MOST_ROWS:,} more rows are in `answer`." if len(rows) > MOST_ROWS else ""
     return Table(columns, entries, "The answer is empty.", note=omitted)
-
-
-def shown_answers(run: FinishedRun) -> list[Table | str]:
-    """What stands below a run's text: the table of an answer with a type, a line on numbers, and all variants'."""
-    tables: list[Table | str] = []
-    if run.plain_answer is not None:
-        tables.append(answer_table(run.plain_answer, run.answer_numbers))
-    if line := shown_numbers(run).below:
-        tables.append(line)
-    if len(run.variants) > 1 and any(variant.plain_answer is not None for variant in run.variants):
-        tables.append(Answers(run.variants).table())
-    return tables
-
-
-def answer_markdown(table: Table | str, *, images: bool) -> str:
-    if isinstance(table, str):
-        return as_text(table)
-    rows = [[as_text(str(text), in_table=True) for text in row] for row in (table.columns, *table.rows)]
-    rows.insert(1, ["---"] * len(table.columns))
-    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows) if table.rows else table.empty
-    plots = [f"{as_text(name)}: ![strip plot]({address})" for name, address in table.plots.items()]
-    return "\n\n".join(filter(None, (lines, as_text(table.note), *(plots if images else ()))))
 
 
 @dataclass(frozen=True, repr=False)

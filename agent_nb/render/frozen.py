@@ -33,15 +33,14 @@ from agent_nb.pages.preview import (
     framed_page,
     still_frame_attributes,
 )
-from agent_nb.render.answers import shown_answers
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, image_data, plain_html
 from agent_nb.render.safe_markdown import link, to_html, with_code
+from agent_nb.render.shown import addition
 from agent_nb.render.summary import (
     duration,
     ending,
     facts,
-    image_labels,
     offered_changes,
     result_expression,
     run_digest,
@@ -62,6 +61,7 @@ from agent_nb.render.transcript import (
     TextRow,
     ThinkingRow,
     ToolRow,
+    image_labels,
     names_left,
 )
 
@@ -313,7 +313,7 @@ def _colour(kind: str) -> str:
 
 def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"", load: str = "") -> str:
     pages, code = _pages(run, image), _code(run)
-    log = _log(rows, shown_answers(run), folds=bool(pages))
+    log = _log(rows, addition(run).below, folds=bool(pages))
     log += _offered(run)
     labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
     several = len(labels) > 1
@@ -493,7 +493,7 @@ def _code(run: FinishedRun) -> str:
     return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
 
 
-def _log(rows: Sequence[Row], answers: Sequence[Table | str], *, folds: bool) -> str:
+def _log(rows: Sequence[Row], below: Sequence[Table | str], *, folds: bool) -> str:
     """Render the transcript as one fold between the attached images and the final text, which stay visible."""
     images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
     rows = [row for row in rows if not isinstance(row, ImagesRow)]
@@ -511,7 +511,7 @@ def _log(rows: Sequence[Row], answers: Sequence[Table | str], *, folds: bool) ->
     if ran_code and not folds:
         log = folded
     answer = "".join(map(row_html, rows[end:]))
-    for shown in answers:
+    for shown in below:
         line = f'<p class="anb-text"><span class="anb-warn">{html.escape(str(shown))}</span></p>'
         table = "" if isinstance(shown, str) else f'<div class="anb-plain">{shown._repr_html_()}</div>'
         answer += table or line

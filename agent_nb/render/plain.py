@@ -6,14 +6,15 @@ from typing import assert_never
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask, masked_line
+from agent_nb._base.table import Table
 from agent_nb._base.text import fenced, plural
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.messages import Source
 from agent_nb.files import human_size, lost_files
-from agent_nb.render.answers import answer_markdown, shown_answers
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.outputs import IMAGES, safe_output
 from agent_nb.render.safe_markdown import as_text, code_span, is_safe_link, rebuilt, to_html, web_link
+from agent_nb.render.shown import addition
 from agent_nb.render.summary import (
     duration,
     ending,
@@ -22,7 +23,6 @@ from agent_nb.render.summary import (
     offered_changes,
     replay_source,
     result_expression,
-    shown_numbers,
     trouble,
     variant_lines,
     variant_note,
@@ -51,7 +51,7 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
     for row in rows:
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
-    blocks += [answer_markdown(shown, images=images) for shown in shown_answers(run)]
+    blocks += [_addition(part, images=images) for part in addition(run).below]
     if names := names_left(rows):
         blocks.append("In the branch:" if run.settings.get("branch") else "In the notebook:")
         blocks += [f"- {code_span(name)}: {as_text(kind)}" for name, kind in names.items()]
@@ -116,6 +116,16 @@ def _markdown_of(row: Row) -> str:
             assert_never(row)
 
 
+def _addition(table: Table | str, *, images: bool) -> str:
+    if isinstance(table, str):
+        return as_text(table)
+    rows = [[as_text(str(text), in_table=True) for text in row] for row in (table.columns, *table.rows)]
+    rows.insert(1, ["---"] * len(table.columns))
+    lines = "\n".join(f"| {' | '.join(row)} |" for row in rows) if table.rows else table.empty
+    plots = [f"{as_text(name)}: ![strip plot]({address})" for name, address in table.plots.items()]
+    return "\n\n".join(filter(None, (lines, as_text(table.note), *(plots if images else ()))))
+
+
 def _step(row: ToolRow, images: bool) -> Iterator[str]:
     yield fenced(mask(row.code).rstrip(), "python")
     for output in row.outputs:
@@ -158,8 +168,8 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     ]
     if text:
         lines += ["", text.strip()]
-    for shown in shown_answers(run):
-        lines += ["", shown if isinstance(shown, str) else shown.to_text()]
+    for part in addition(run).below:
+        lines += ["", part if isinstance(part, str) else part.to_text()]
     if run.changes:
         heading, changes = offered_changes(run)
         lines += ["", f"{heading}:", *(f"  {title}" for title, _ in changes)]
@@ -178,7 +188,7 @@ def _variant_lines(run: FinishedRun) -> list[str]:
     for number, variant in enumerate(run.variants, 1):
         size = f", {variant.files.size_text(variant.files.entry)}" if variant.files.entry else ""
         line = f"  {number}: {ending(variant)} ({model_label(variant.model)}){size}"
-        lines.append(". ".join(filter(None, (line, shown_numbers(variant).below))))
+        lines.append(". ".join([line, *addition(variant).lines]))
     return lines
 
 

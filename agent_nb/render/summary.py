@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from itertools import dropwhile
 
 import agent_nb.core.events as ev
 from agent_nb._base.constants import DEMO, is_demo
@@ -12,10 +10,8 @@ from agent_nb._base.text import plural
 from agent_nb.core.run_settings import header_words
 from agent_nb.files import human_size, lost_files
 from agent_nb.files.cell_changes import CellChange
-from agent_nb.render.answer_numbers import ShownNumbers, line_below
 from agent_nb.render.finished_run import FinishedRun
-
-NOT_COMPUTED = "No code was run: these numbers were not computed"
+from agent_nb.render.shown import addition
 
 
 def duration(seconds: float) -> str:
@@ -76,16 +72,6 @@ def trouble(run: FinishedRun) -> list[str]:
     return [*filter(None, (run.error, check))]
 
 
-def shown_numbers(run: FinishedRun) -> ShownNumbers:
-    """Return the numbers of the answer of a run or a variant. All forms show these."""
-    below = line_below(run.answer_numbers)
-    events = run.events.of(ev.TurnStarted, ev.FileChanged)
-    in_turns = dropwhile(lambda event: isinstance(event, ev.FileChanged), events)  # without the initial files
-    has_changed = any(isinstance(event, ev.FileChanged) for event in in_turns)
-    above = NOT_COMPUTED if below and not (run.ran_code or has_changed) else ""
-    return ShownNumbers(table=run.answer_numbers, above=above, below=below)
-
-
 def replay_source(run: FinishedRun) -> str:
     """Return the replayed cassette; empty for a run that called its model."""
     return str(run.settings.get("replayed") or "")
@@ -116,15 +102,6 @@ def _models(run: FinishedRun) -> str:
 def _is_sum(run: FinishedRun) -> bool:
     """Whether the run's figures are totals over all its variants."""
     return len(run.variants) > 1 and run.usage != run.variants[run.variant].usage
-
-
-def image_labels(images: Sequence[ev.Thumbnail]) -> list[str]:
-    """Return `shot.png (640 x 400)` for each image, `image 2 (640 x 400)` if unnamed, `a.pdf (1.2 MB)` for a PDF."""
-    return [
-        f"{image.name or f'image {number}'}"
-        f" ({human_size(image.size) if image.size else f'{image.width} x {image.height}'})"
-        for number, image in enumerate(images, 1)
-    ]
 
 
 def subscript(run: FinishedRun, path: str, mapping: str = "files") -> str:
@@ -173,7 +150,7 @@ def variant_lines(run: FinishedRun) -> list[str]:
     return [
         f"Variant {number}: {', '.join(facts(variant))}"
         + (f", {variant.files.size_text(variant.files.entry)}" if variant.files.entry else "")
-        + "".join(f". {line}" for line in (variant.error, shown_numbers(variant).below) if line)
+        + "".join(f". {line}" for line in (variant.error, *addition(variant).lines) if line)
         for number, variant in enumerate(run.variants, 1)
     ]
 

@@ -15,7 +15,7 @@ from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.core.messages import Message, Source, ToolResult
 from agent_nb.files import human_size
 from agent_nb.render.finished_run import FinishedRun
-from agent_nb.render.summary import image_labels, shown_numbers
+from agent_nb.render.shown import addition
 
 RowState = Literal["info", "ok", "failed", "denied", "stopped", "retry", "warning"]
 MAX_TEXT = 30_000
@@ -205,6 +205,15 @@ def line_text(row: LineRow) -> str:
     return masked_line(text)
 
 
+def image_labels(images: Iterable[Thumbnail]) -> list[str]:
+    """Return `shot.png (640 x 400)` for each image, `image 2 (640 x 400)` if unnamed, `a.pdf (1.2 MB)` for a PDF."""
+    return [
+        f"{image.name or f'image {number}'}"
+        f" ({human_size(image.size) if image.size else f'{image.width} x {image.height}'})"
+        for number, image in enumerate(images, 1)
+    ]
+
+
 R = TypeVar("R", bound=Row)
 
 
@@ -217,15 +226,15 @@ def transcript(events: Iterable[ev.Event]) -> tuple[Row, ...]:
 
 
 def rows_of(run: FinishedRun) -> tuple[Row, ...]:
-    """Return the rows of a finished run, its answer with its numbers and the line above it."""
-    rows, numbers = list(transcript(run.events)), shown_numbers(run)
+    """Return the rows of a finished run, with what features add to its answer and above it."""
+    rows, added = list(transcript(run.events)), addition(run)
     index, answer = next(
         ((at, row) for at, row in reversed([*enumerate(rows)]) if isinstance(row, TextRow)), (len(rows), None)
     )
     if answer is not None:
-        rows[index] = replace(answer, marks=numbers.marks)
-    if numbers.above:
-        rows.insert(index, AnswerNoteRow(turn=answer.turn if answer else 0, title=numbers.above))
+        rows[index] = replace(answer, marks=added.marks)
+    turn = answer.turn if answer else 0
+    rows[index:index] = [AnswerNoteRow(turn=turn, title=line) for line in added.above]
     return tuple(rows)
 
 

@@ -21,7 +21,7 @@ from agent_nb.core.run_settings import CODE_TOOL
 from agent_nb.files import Files, contents
 from agent_nb.render.outputs import safe_output
 from agent_nb.render.safe_markdown import as_text, rebuilt
-from agent_nb.render.summary import shown_numbers
+from agent_nb.render.shown import addition
 from agent_nb.run.code_names import names_in, names_of, needed_by, parse_cell, statements_in
 from agent_nb.run.record import RunRecord, unique_call_id
 
@@ -109,8 +109,7 @@ def to_cells(run: RunRecord) -> Cells:
         return Cells()
     cells = [NotebookCell("code", source) for source in _helpers(kept, run.files)]
     if turns[-1].words:
-        below = as_text(shown_numbers(run).below)
-        turns[-1].words = "\n\n".join(filter(None, (turns[-1].words, below)))
+        turns[-1].words = "\n\n".join([turns[-1].words, *map(as_text, addition(run).lines)])
     for turn in turns:
         if turn.words and (turn.kept or not turn.steps):
             cells.append(NotebookCell("markdown", rebuilt(turn.words)))

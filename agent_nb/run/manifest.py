@@ -13,9 +13,9 @@ from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.events import ApprovalResolved, TurnFinished
 from agent_nb.core.messages import sent_fields
 from agent_nb.core.run_settings import SETTINGS
-from agent_nb.render.answer_numbers import line_below
 from agent_nb.render.answers import entry_text
 from agent_nb.render.safe_markdown import as_text, code_span
+from agent_nb.render.shown import addition
 from agent_nb.render.summary import offered_changes
 from agent_nb.run.record import RunRecord
 
@@ -124,7 +124,7 @@ def _result(run: RunRecord, facts: Json) -> str:
         ),
         _approvals(facts["approvals"]),
         *([f"{heading}: {_text('; '.join(title for title, _ in offered))}."] if offered else []),
-        *([f"{_text(line)}."] if (line := line_below(run.answer_numbers)) else []),
+        *(f"{_text(line)}." for line in addition(run).lines),
         f"Page checks by the model: {len(run.checks)}, "
         f"with console errors: {sum(bool(check.errors) for check in run.checks)}.",
         *([f"A check failed: {_text(run.failed_check)}"] if run.failed_check else []),

@@ -5,7 +5,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import agent_nb.core.events as ev
@@ -17,7 +17,7 @@ from agent_nb.core.event_list import continues
 from agent_nb.core.run_settings import BoundKind, bound_kind
 from agent_nb.files import change_summary
 from agent_nb.files.cell_changes import CellChange, ChangeDecision
-from agent_nb.render.answer_numbers import ShownNumbers
+from agent_nb.render.shown import ShownFeatures
 
 JOINED_SECONDS = 0.1
 """Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
@@ -109,7 +109,7 @@ class Meta:
     reviewable: bool = False
     """Whether its changes of cells can be accepted, and images be pasted below it: not for a loaded run or a replay."""
     decided: tuple[Decided, ...] = ()
-    numbers: tuple[ShownNumbers, ...] = ()
+    features: ShownFeatures = field(default_factory=dict)
     """As in `Ready`, for a loaded run or a replay."""
     applies: tuple[int, ...] = ()
     """As in `Ready`, for a run that is shown again."""
@@ -131,8 +131,8 @@ class Ready:
     others: tuple[str, ...] = ()
     """The same cell with other models, at most three."""
     failed_check: str = ""
-    numbers: tuple[ShownNumbers, ...] = ()
-    """The numbers in the answer of each variant."""
+    features: ShownFeatures = field(default_factory=dict)
+    """What features show of each variant."""
     fix: CellChange | None = None
     """The change that `%agent fix` offers, with secrets masked; None if the answer has none."""
     applies: tuple[int, ...] = ()

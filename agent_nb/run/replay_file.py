@@ -30,7 +30,8 @@ from agent_nb.files import media_type
 from agent_nb.pages.policy import policy_for
 from agent_nb.render import to_page
 from agent_nb.render.frozen import saved_values
-from agent_nb.render.summary import shown_numbers, written_prompt
+from agent_nb.render.shown import shown_features
+from agent_nb.render.summary import written_prompt
 from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names, decided_rows
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
@@ -84,7 +85,7 @@ def _record(run: RunRecord) -> Json:
         annotations=safe_annotations(run.annotations),
         decided=decided_rows(run.decided),
         bound=bound_names(run.settings),
-        numbers=tuple(map(shown_numbers, run.variants or (run,))),
+        features=shown_features(run),
     )
     batch = {"run_id": run.id, "first": 1, "last": len(events), "events": events, "meta": to_wire(meta)}
     record: Json = {

@@ -51,12 +51,12 @@ TOOL: Any = {
 }
 RESULT = """\
 import json
-from agent_nb.render.summary import shown_numbers
+from agent_nb.render.shown import addition
 print(json.dumps({
     "text": run.text,
     "code": [use.call.arguments for use in run.tool_uses if use.call.name == "run_python"],
     "ran_code": run.ran_code,
-    "is_marked": bool(shown_numbers(run).above),
+    "is_marked": bool(addition(run).above),
     "messages": [
         f"{message.role}: {getattr(part, 'text', '') or getattr(part, 'arguments', '')}"
         for message in run.own_messages

@@ -4,6 +4,7 @@
 
 import types
 import typing
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from typing import Any
 from agent_nb.core import errors, events, messages
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.events import ENDINGS, Tone
-from agent_nb.core.feature import value_types
+from agent_nb.core.feature import features, value_types
 from agent_nb.core.run_settings import BoundKind
+from agent_nb.engine.feature_code import FeatureCode
+from agent_nb.engine.parts import code_of
 from agent_nb.files.cell_changes import CellAction, CellChange, CellType
-from agent_nb.render.answer_numbers import AnswerNumber, ShownNumbers
+from agent_nb.render.shown import ShownFeatures
 from agent_nb.run.protocol import BoundName, ChangeDecision, Decided, Meta, Ready, Repeat
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +25,7 @@ TARGET = ROOT / "js" / "src" / "events.ts"
 VALUES = ROOT / "agent_nb" / "run" / "feature_values.py"
 WIDTH = 110
 HEADER = """\
-// Written by `make events` from `core/events.py`, `core/phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
+// Written by `make events` from `core/events.py`, `run/protocol.py` and the features in `agent_nb/`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;
@@ -48,6 +51,7 @@ NAMED: list[tuple[Any, str]] = [
     (events.Json, "Json"),
     (events.MimeBundle, "MimeBundle"),
     (events.LinePatch, "LinePatch"),
+    (ShownFeatures, "ShownFeatures"),
 ]
 
 
@@ -93,6 +97,35 @@ def interface(kind: type, *, base: str = "", tag: str = "") -> str:
     return "\n".join([f"export interface {kind.__name__}{base} {{", *lines, "}"])
 
 
+def shown_types() -> dict[str, type]:
+    """The dataclass that each built-in feature shows on the page, by the feature's name."""
+    hooks = {feature.name: type(code_of(feature)).shown for feature in features()}
+    shown = {name: hook for name, hook in hooks.items() if hook is not FeatureCode.shown}
+    return {name: typing.get_args(typing.get_type_hints(hook)["return"])[0] for name, hook in shown.items()}
+
+
+def _of_features() -> list[str]:
+    shown = shown_types()
+    rows = [f"\t{name}: {kind.__name__};" for name, kind in shown.items()]
+    values = "{ [Name in keyof FeatureData]?: Record<number, FeatureData[Name]> }"
+    kinds = dict.fromkeys(kind for value in shown.values() for kind in _parts(value))
+    return [
+        *map(interface, kinds),
+        "\n".join(["export interface FeatureData {", *rows, "}"]),
+        f"/** By feature and variant. */\nexport type ShownFeatures = {values};",
+    ]
+
+
+def _parts(kind: Any) -> Iterator[type]:
+    """The dataclasses in the fields of a dataclass, then itself."""
+    for inner in typing.get_args(kind):
+        yield from _parts(inner)
+    if is_dataclass(kind):
+        for hint in typing.get_type_hints(kind).values():
+            yield from _parts(hint)
+        yield typing.cast("type", kind)
+
+
 def _endings() -> str:
     tones = union("Tone", [f'"{tone}"' for tone in typing.get_args(Tone)])
     rows = [
@@ -116,8 +149,7 @@ def typescript() -> str:
         *(interface(kind, base=" extends BaseEvent", tag=kind.type) for kind in kinds),
         union("Event", [kind.__name__ for kind in kinds]),
         interface(Annotation),
-        interface(AnswerNumber),
-        interface(ShownNumbers),
+        *_of_features(),
         interface(Repeat),
         interface(BoundName),
         interface(CellChange),

@@ -1,4 +1,4 @@
-// Written by `make events` from `core/events.py`, `core/phase.py` and `run/protocol.py` in `agent_nb/`. Do not edit.
+// Written by `make events` from `core/events.py`, `run/protocol.py` and the features in `agent_nb/`. Do not edit.
 
 export type Json = Record<string, unknown>;
 export type MimeBundle = Json;
@@ -283,6 +283,13 @@ export interface ShownNumbers {
 	below: string;
 }
 
+export interface FeatureData {
+	numbers: ShownNumbers;
+}
+
+/** By feature and variant. */
+export type ShownFeatures = { [Name in keyof FeatureData]?: Record<number, FeatureData[Name]> };
+
 export interface Repeat {
 	text: string;
 	label: string;
@@ -333,7 +340,7 @@ export interface Meta {
 	undone: string[];
 	reviewable: boolean;
 	decided: Decided[];
-	numbers: ShownNumbers[];
+	features: ShownFeatures;
 	applies: number[];
 	suggestions: string[][];
 }
@@ -348,7 +355,7 @@ export interface Ready {
 	again: string;
 	others: string[];
 	failed_check: string;
-	numbers: ShownNumbers[];
+	features: ShownFeatures;
 	fix: CellChange | null;
 	applies: number[];
 }

@@ -22,7 +22,7 @@ export const META: Meta = {
 	failed_check: "",
 	annotations: [],
 	running_code: [],
-	numbers: [],
+	features: {},
 	applies: [],
 	suggestions: [],
 	number: 0,

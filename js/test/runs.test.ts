@@ -19,7 +19,7 @@ const READY = {
 	again: "",
 	others: [],
 	failed_check: "",
-	numbers: [],
+	features: {},
 	fix: null,
 	applies: [],
 };

@@ -9,8 +9,9 @@ from playwright.sync_api import expect
 from agent_nb import Agent, Run, tool
 from agent_nb._base.threads import run_blocking
 from agent_nb._base.wire import to_wire
+from agent_nb.features.numbers.run import NOT_COMPUTED
 from agent_nb.providers.scripted import ScriptedProvider, call, text
-from agent_nb.render.summary import NOT_COMPUTED, shown_numbers
+from agent_nb.render.shown import shown_features
 from agent_nb.run.protocol import Encoder, Ready
 from agent_nb.run.record import all_events
 from agent_nb.tools.base import ToolOutput
@@ -71,8 +72,8 @@ def analysts() -> Run:
 
 
 def play(stage: Stage, run: Run) -> None:
-    numbers = tuple(map(shown_numbers, run.variants or (run,)))
-    ready = Ready(line="", files_name=None, variant=0, picked=False, paths=(), digest="", numbers=numbers)
+    features = shown_features(run)
+    ready = Ready(line="", files_name=None, variant=0, picked=False, paths=(), digest="", features=features)
     stage.play(Encoder().encode(all_events(run)), ready=to_wire(ready))
 
 
@@ -116,7 +117,7 @@ def test_the_answer_begins_with_a_line_if_no_code_was_run(stage: Stage) -> None:
     with ScriptedProvider([[text(ANSWER)]]) as provider:
         run = Agent(provider, tools=[]).run_sync("What of 99.5?")
     run = replace(run, settings={**run.settings, "has_data": True})
-    stage.play(Encoder().encode(run.events), numbers=[to_wire(shown_numbers(run))])
+    stage.play(Encoder().encode(run.events), features=shown_features(run))
     expect(stage.widget.locator(".anb-say > :first-child")).to_have_text(NOT_COMPUTED)
     assert texts(stage, ".anb-number.none")[:2] == ["47.1", "53.25"]
 

@@ -6,12 +6,14 @@ from typing import Any
 
 from agent_nb.features.answer import ANSWER, answer_form
 from agent_nb.plugins import (
+    Addition,
     Done,
     Draft,
     FeatureCode,
     Next,
     PartInputs,
     Request,
+    Run,
     RunEnd,
     RunPart,
     Say,
@@ -20,7 +22,15 @@ from agent_nb.plugins import (
     Turn,
 )
 from agent_nb.plugins import events as ev
-from agent_nb.plugins.engine import ANSWER_TOOL, AnswerType, EndRun, Journal, answer_type, prompt_text
+from agent_nb.plugins.engine import (
+    ANSWER_TOOL,
+    AnswerType,
+    EndRun,
+    Journal,
+    answer_table,
+    answer_type,
+    prompt_text,
+)
 
 ANSWER_TRIES = 2
 """How often the model is asked again for an answer that is missing or does not fit its type."""
@@ -42,6 +52,11 @@ class TypedAnswer(FeatureCode[AnswerType]):
     def part(self, run: PartInputs) -> RunPart | None:
         kind = run.prepared.get(ANSWER)
         return AnswerPart(kind, run.journal) if kind else None
+
+    def addition(self, run: Run) -> Addition | None:
+        if run.plain_answer is None:
+            return None
+        return Addition(below=[answer_table(run.plain_answer, run.answer_numbers)])
 
 
 class AnswerPart(RunPart):

@@ -29,7 +29,8 @@ from agent_nb.notebook.page.pages import store_of
 from agent_nb.notebook.retry_cells import repeats, retry_cells
 from agent_nb.notebook.session import default_model, settings
 from agent_nb.pages.page_check import PageConsole, ViewerUnavailableError, console_of
-from agent_nb.render.summary import ready_line, run_digest, shown_numbers
+from agent_nb.render.shown import shown_features
+from agent_nb.render.summary import ready_line, run_digest
 from agent_nb.run.cells import changes_names
 from agent_nb.run.protocol import (
     JOINED_SECONDS,
@@ -270,7 +271,7 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
             annotations=safe_annotations(run.annotations),
             decided=decided_rows(run.decided),
-            numbers=tuple(map(shown_numbers, run.variants or (run,))),
+            features=shown_features(run),
             applies=_applicable(run),
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
@@ -303,7 +304,7 @@ class LiveRun:
             again=again,
             others=others,
             failed_check=safe_text(run.failed_check),
-            numbers=tuple(map(shown_numbers, run.variants or (run,))),
+            features=shown_features(run),
             fix=offer_fix(run, self.failure, self.questions.consent),
             applies=_applicable(run),
         )

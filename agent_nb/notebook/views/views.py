@@ -23,7 +23,8 @@ from agent_nb.engine.handle import Handle
 from agent_nb.notebook.front_end import has_cells, is_attended, keeps_displays, needs_view
 from agent_nb.notebook.session import settings, shown_hub
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
-from agent_nb.render.summary import ready_line, replay_source, shown_numbers
+from agent_nb.render.shown import addition
+from agent_nb.render.summary import ready_line, replay_source
 from agent_nb.render.transcript import ROW_STYLES, RowStyle, Transcript, line_text
 from agent_nb.run import Run
 
@@ -108,8 +109,8 @@ class TerminalView(View):
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
         if run.variants:
             self._line(run.text)
-        numbers = shown_numbers(run)
-        for line in filter(None, (numbers.above, numbers.below)):
+        added = addition(run)
+        for line in (*added.above, *added.lines):
             self._line(line)
         how = f"{ENDINGS[run.reason].words} in {run.seconds:.1f} s"
         if source := replay_source(run):

@@ -39,6 +39,12 @@ export interface BodyView extends View<Snapshot> {
 	tick(snapshot: Snapshot): void;
 }
 
+/** A part of a variant, in the strip or an arrangement. */
+export interface VariantPart {
+	readonly element: HTMLElement;
+	update(variant: Variant, snapshot: Snapshot): void;
+}
+
 /** Updates time-dependent content of transcript rows, such as the seconds of a running tool. */
 export type Ticking = Set<(snapshot: Snapshot) => void>;
 

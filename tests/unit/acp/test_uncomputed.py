@@ -3,7 +3,8 @@
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb.render.summary import NOT_COMPUTED, shown_numbers
+from agent_nb.features.numbers.run import NOT_COMPUTED
+from agent_nb.render.shown import addition
 
 ANSWER = {"say": "Baguettes earn 3,412.80 EUR."}
 COMMAND = {"toolCallId": "c1", "title": "python total.py", "kind": "execute"}
@@ -44,4 +45,4 @@ async def test_the_note_is_there_unless_code_ran(fake, steps, approve, ran_code)
     run = await Agent("acp:fake", approve=approve, tools=[run_python]).run("What do baguettes earn?")
     assert (run.reason, run.unsupported) == ("end_turn", ("3,412.80",))
     assert run.ran_code == ran_code
-    assert shown_numbers(run).above == ("" if ran_code else NOT_COMPUTED)
+    assert addition(run).above == ([] if ran_code else [NOT_COMPUTED])

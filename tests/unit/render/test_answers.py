@@ -8,7 +8,8 @@ from agent_nb import Agent, Run, load, tool
 from agent_nb.providers import model
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import HTML, MARKDOWN, TEXT
-from agent_nb.render.answers import shown_answers, strip_plot
+from agent_nb.render.answers import strip_plot
+from agent_nb.render.shown import addition
 
 CODE = "import math\nfit(x)\n"
 
@@ -123,7 +124,7 @@ async def test_numbers_of_lists_and_of_texts_in_them_have_their_place():
     run = await analysts([{"value": items}], "list[dict]")
     found = [(number.path, number.start, number.text) for number in run.answer_numbers]
     assert found == [("/0/a~1b", 0, "12.5"), ("/0/c/0", 0, "41.5"), ("/1/a~1b", 0, "13.5")]
-    (table, line) = shown_answers(run)
+    (table, line) = addition(run).below
     assert table.rows[0] == ["1", "12.5 (not computed)", '["41.5 of 7", null, true] (not computed: 41.5)']
     assert line == "Not computed: 12.5, 41.5, 13.5"
 

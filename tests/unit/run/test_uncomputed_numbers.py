@@ -4,9 +4,10 @@ import pytest
 
 from agent_nb import Agent, Run, tool
 from agent_nb.core.run_settings import had_data
+from agent_nb.features.numbers.run import NOT_COMPUTED
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render import FORMS, bundle
-from agent_nb.render.summary import NOT_COMPUTED, shown_numbers
+from agent_nb.render.shown import addition
 from agent_nb.run.replay_file import replay_html
 from agent_nb.tools import Toolbox
 from tests.support.shells import quick_run
@@ -49,7 +50,7 @@ async def answered(*calls: tuple[str, dict]) -> Run:
 async def test_every_form_says_that_no_code_was_run(calls, unsupported, says):
     run = await answered(*calls)
     assert run.unsupported == unsupported
-    assert shown_numbers(run).above == (NOT_COMPUTED if says else "")
+    assert addition(run).above == ([NOT_COMPUTED] if says else [])
     forms = [*bundle(run).values(), *(form.render(run) for form in FORMS)]
     for form in forms:
         assert form.count(NOT_COMPUTED) == says
@@ -77,7 +78,7 @@ async def test_without_data_no_number_is_marked_and_a_run_that_continues_one_wit
     with ScriptedProvider([[text(ANSWER)]] * 2) as provider:
         agent = Agent(provider)
         plain = await agent.run("How many?")
-        assert (plain.unsupported, shown_numbers(plain).above) == ((), "")
+        assert (plain.unsupported, addition(plain).above) == ((), [])
         later = await agent.run("And now?", base=await answered())
     assert later.unsupported == ("3,412.80", "4.2")
 

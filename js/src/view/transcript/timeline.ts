@@ -5,6 +5,7 @@ import { canInsert } from "../../cells.ts";
 import { copyText } from "../../clipboard.ts";
 import { createKeyedList, h, icon, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
 import type { PlanEntry, Thumbnail } from "../../events.ts";
+import { viewsIn } from "../../features/index.ts";
 import { bytes, seconds, sumOf } from "../../format.ts";
 import type { IconName } from "../../icons.ts";
 import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../phase.ts";
@@ -21,7 +22,6 @@ import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } fr
 import { iconButton, textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
-import { createNumbers } from "./answer-numbers.ts";
 import { createApply } from "./apply-card.ts";
 import { createEnd } from "./end-card.ts";
 import { LongMarkdown } from "./long-text.ts";
@@ -48,7 +48,7 @@ export function createTimeline(context: Context): BodyView {
 	const leftNames = createLeftNames(context);
 	const typedAnswer = createTypedAnswer();
 	const waiting = createWaiting();
-	const markNumbers = createNumbers(context, log);
+	const updateAnswer = viewsIn("answer").map((create) => create(context, log));
 
 	return {
 		element: scroll,
@@ -65,7 +65,7 @@ export function createTimeline(context: Context): BodyView {
 			place(log, typedAnswer.element, typedAnswer.update(snapshot));
 			place(log, suggestions.element, suggestions.update(snapshot));
 			place(log, end.element, end.update(snapshot));
-			markNumbers(snapshot);
+			for (const update of updateAnswer) update(snapshot);
 			this.tick(snapshot);
 		},
 		tick(snapshot) {

@@ -2,10 +2,10 @@
 
 import { h, setChildren, svg, type View } from "../../dom.ts";
 import type { ShownNumbers } from "../../events.ts";
+import { markEntries, numbersOf, uncomputedIn } from "../../features/numbers.ts";
 import { sameJson } from "../../json.ts";
 import { shortModel, type Variant } from "../../variants.ts";
 import type { Snapshot } from "../context.ts";
-import { markEntries, numbersOf, uncomputedIn } from "../transcript/answer-numbers.ts";
 import { codeOf } from "../transcript/tool-row.ts";
 import { createTable, type Entry, fieldOf, fieldsOf, MOST_COLUMNS } from "../transcript/typed-answer.ts";
 

@@ -1,16 +1,8 @@
 // Shows one variant, or an arrangement of all of them. Hidden arrangements are not built.
 
 import { choicesFor } from "../../actions.ts";
-import {
-	createKeyedList,
-	h,
-	hasFocus,
-	moveFocus,
-	setAttribute,
-	setChildren,
-	setText,
-	withCode,
-} from "../../dom.ts";
+import { createKeyedList, h, hasFocus, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
+import { viewsIn } from "../../features/index.ts";
 import { hasResult } from "../../shown.ts";
 import type { VariantState } from "../../state.ts";
 import { type Arrangement, resetVariant } from "../../ui.ts";
@@ -18,7 +10,6 @@ import { askingTitle, type Variant } from "../../variants.ts";
 import { type BodyView, type Context, openVariant, type Snapshot } from "../context.ts";
 import { createPreview } from "../result/preview.ts";
 import { createSight, type Sight } from "../shared/on-screen.ts";
-import { numbersOf, uncomputedLine } from "../transcript/answer-numbers.ts";
 import { createSingle } from "./single-variant.ts";
 import {
 	createApplyPicked,
@@ -230,13 +221,13 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 	const open = h("button", { class: "open", onclick: () => openVariant(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
 	const text = createLastText();
-	const numbers = h("div");
+	const lines = viewsIn("cell").map((create) => create(context));
 	const body = h(
 		"div",
 		{ class: "bd" },
 		h("div", { class: "line" }, name, boundMark.element, standing.element),
 		h("div", { class: "line facts" }, model, facts),
-		h("div", null, text.element, numbers),
+		h("div", null, text.element, ...lines.map((part) => part.element)),
 		h("div", { class: "line acts" }, answer.element, apply.element, more.element, pick.element, swap.element),
 	);
 	const element = h("div", { class: "anb-variant", role: "group" }, shot, body);
@@ -250,8 +241,7 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 			const { ready } = snapshot.run;
 			summary.update(variant, snapshot);
 			text.update(variant.state);
-			const { below } = numbersOf(snapshot.run, variant);
-			setChildren(numbers, below, () => uncomputedLine(below));
+			for (const part of lines) part.update(variant, snapshot);
 			model.hidden = variant.model === "";
 			// Answers to a question about data have no page, and eight drawings of one would hide them.
 			shot.hidden = snapshot.variants.every(({ state }) => !state.busy && !hasResult(state));

@@ -7,16 +7,11 @@ import { dollars, seconds } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
 import { canShow, presentFiles } from "../../shown.ts";
 import type { Variant } from "../../variants.ts";
-import { type Context, followInFooter, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
+import { type Context, followInFooter, openVariant, STOP_HINT, type VariantPart } from "../context.ts";
 import { insert } from "../shared/cell-button.ts";
 import { phaseNow, statusOf } from "../shared/status.ts";
 import { canApply } from "../transcript/apply-card.ts";
 import { continuingCell } from "../transcript/end-card.ts";
-
-export interface VariantPart {
-	readonly element: HTMLElement;
-	update(variant: Variant, snapshot: Snapshot): void;
-}
 
 /** An icon once the variant has ended or asks, a dot while it works. */
 export function createMark(): VariantPart {

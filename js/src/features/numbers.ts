@@ -1,32 +1,29 @@
 // Marks the numbers in the answers of runs with code or data: a number that the kernel has found in an output links to
 // that output, the others are listed below the answer. If no code was run, a line above the answer says so.
 
-import { h, listen } from "../../dom.ts";
-import type { AnswerNumber, ShownNumbers } from "../../events.ts";
-import type { RunState } from "../../runs.ts";
-import type { Variant } from "../../variants.ts";
-import type { Context, Snapshot } from "../context.ts";
+import { h, listen, setChildren } from "../dom.ts";
+import type { AnswerNumber, ShownNumbers } from "../events.ts";
+import type { RunState } from "../runs.ts";
+import type { Variant } from "../variants.ts";
+import type { Context, Snapshot, VariantPart } from "../view/context.ts";
+import { type FeatureView, shownOf } from "./slots.ts";
 
 /** Content that the kernel does not search: code, and the buttons beside it. */
 const NOT_COUNTED = "pre, code, .anb-snippet, .anb-uncomputed";
 const NONE: ShownNumbers = { table: [], above: "", below: "" };
 
 /** The numbers of a variant's answer, once they have arrived. */
-export function numbersOf(
-	{ ready, meta }: RunState,
-	{ number, state }: Pick<Variant, "number" | "state">,
-): ShownNumbers {
-	const { numbers = [] } = ready ?? meta;
-	return (state.busy ? null : (numbers[number] ?? numbers[0])) ?? NONE;
+export function numbersOf(run: RunState, { number, state }: Pick<Variant, "number" | "state">): ShownNumbers {
+	return (state.busy ? null : shownOf(run, "numbers", number)) ?? NONE;
 }
 
 /** A line of words about numbers that nothing computed; nothing if it is empty. */
-export function uncomputedLine(text: string): HTMLElement[] {
+function uncomputedLine(text: string): HTMLElement[] {
 	return text ? [h("p", { class: "anb-uncomputed" }, text)] : [];
 }
 
 /** Marks the numbers in the last text of a transcript and in the answer below it. */
-export function createNumbers(context: Context, log: HTMLElement): (snapshot: Snapshot) => void {
+function createNumbers(context: Context, log: HTMLElement): (snapshot: Snapshot) => void {
 	let drawn = NONE;
 	listen(log, "click", context.signal, (event) => {
 		const number = (event.target as Element).closest<HTMLElement>("a.anb-number");
@@ -49,6 +46,20 @@ export function createNumbers(context: Context, log: HTMLElement): (snapshot: Sn
 		(typed ?? answer)?.append(...uncomputedLine(numbers.below));
 	};
 }
+
+/** The line below the text of a variant. */
+function createLine(): VariantPart {
+	const element = h("div");
+	return {
+		element,
+		update(variant, { run }) {
+			const { below } = numbersOf(run, variant);
+			setChildren(element, below, () => uncomputedLine(below));
+		},
+	};
+}
+
+export const numbers: FeatureView = { answer: createNumbers, cell: createLine };
 
 /** Marks the values in a table whose numbers nothing computed, and says so after each. */
 export function markEntries(table: Element, numbers: ShownNumbers): void {
