@@ -110,9 +110,7 @@ class Meta:
     """Whether its changes of cells can be accepted, and images be pasted below it: not for a loaded run or a replay."""
     decided: tuple[Decided, ...] = ()
     features: ShownFeatures = field(default_factory=dict)
-    """As in `Ready`, for a loaded run or a replay."""
-    applies: tuple[int, ...] = ()
-    """As in `Ready`, for a run that is shown again."""
+    """As in `Ready`, for a run that is shown again, loaded or replayed."""
     suggestions: tuple[tuple[str, ...], ...] = ()
     """Prompts for the next cell, by variant, for the demo model; the page shows them once there is a page."""
 
@@ -135,8 +133,6 @@ class Ready:
     """What features show of each variant."""
     fix: CellChange | None = None
     """The change that `%agent fix` offers, with secrets masked; None if the answer has none."""
-    applies: tuple[int, ...] = ()
-    """Variants whose code can be applied: it changed names in a branch of this kernel."""
 
 
 class Encoder:

@@ -270,6 +270,10 @@ export interface Annotation {
 	variant: number;
 }
 
+export interface ShownBranch {
+	applies: boolean;
+}
+
 export interface AnswerNumber {
 	start: number;
 	text: string;
@@ -284,6 +288,7 @@ export interface ShownNumbers {
 }
 
 export interface FeatureData {
+	branch: ShownBranch;
 	numbers: ShownNumbers;
 }
 
@@ -341,7 +346,6 @@ export interface Meta {
 	reviewable: boolean;
 	decided: Decided[];
 	features: ShownFeatures;
-	applies: number[];
 	suggestions: string[][];
 }
 
@@ -357,7 +361,6 @@ export interface Ready {
 	failed_check: string;
 	features: ShownFeatures;
 	fix: CellChange | null;
-	applies: number[];
 }
 
 export type Tone = "ok" | "warn" | "err" | "off";

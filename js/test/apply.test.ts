@@ -37,14 +37,21 @@ async function reply(command: string, fields: object): Promise<void> {
 
 beforeEach(async () => {
 	await show();
-	kernel.batch(1, EVENTS, { meta: { ...META, applies: [0] } });
+	kernel.batch(1, EVENTS, { meta: { ...META, features: { branch: { 0: { applies: true } } } } });
 	await soon();
 });
 
 test("is offered by the kernel of the run alone", async () => {
 	expect(named("Apply")).toBeDefined();
 	await ask({});
-	kernel.say({ kind: "ready", line: "", variant: 0, paths: [], digest: "d", applies: [1] });
+	kernel.say({
+		kind: "ready",
+		line: "",
+		variant: 0,
+		paths: [],
+		digest: "d",
+		features: { branch: { 1: { applies: true } } },
+	});
 	await soon();
 	expect([named("Apply"), place().querySelector(".anb-card")]).toEqual([undefined, null]);
 });

@@ -31,7 +31,7 @@ describe("buttons", () => {
 		await show();
 		const error = "Anthropic refused the key. In a notebook, `%agent key anthropic` asks for another.";
 		kernel.batch(1, script({ ...started, model }, turn, finished("failed", error)));
-		kernel.say({ kind: "ready", paths: [], features: {}, applies: [], again: "%%agent hero", others: [] });
+		kernel.say({ kind: "ready", paths: [], features: {}, again: "%%agent hero", others: [] });
 		await soon();
 		const shown = shadow().querySelectorAll(".anb-retries .anb-cell:not([hidden]) code");
 		expect([...shown].map((code) => code.textContent)).toEqual(cells);

@@ -23,7 +23,6 @@ export const META: Meta = {
 	annotations: [],
 	running_code: [],
 	features: {},
-	applies: [],
 	suggestions: [],
 	number: 0,
 	folds: false,

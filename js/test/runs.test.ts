@@ -21,7 +21,6 @@ const READY = {
 	failed_check: "",
 	features: {},
 	fix: null,
-	applies: [],
 };
 
 let sent: Record<string, unknown>[];

@@ -120,8 +120,9 @@ class Several extends Kernel {
 		this.#last += all.length;
 	}
 	ready(variant: number, picked: boolean, applies: number[] = []): void {
+		const features = { branch: Object.fromEntries(applies.map((number) => [number, { applies: true }])) };
 		const line = `\`hero\` is variant ${variant + 1}`;
-		this.say({ kind: "ready", line, files_name: "files", variant, picked, applies });
+		this.say({ kind: "ready", line, files_name: "files", variant, picked, features });
 	}
 }
 

@@ -240,7 +240,7 @@ def test_long_code_is_applied_only_after_its_end_was_in_view(stage: Stage):
         event("tool_ready", **call, args={"code": "x = 1\ny = 2"}),
         returned("c"),
     ]
-    stage.play([event("turn_started", step=1), *ran, ended()], applies=(0,))
+    stage.play([event("turn_started", step=1), *ran, ended()], features={"branch": {0: {"applies": True}}})
     offer = {"code": code, "problem": "`x` has changed.", "question": "q", "applied": True}
     stage.page.evaluate("offer => { window.kernel.record.apply = offer }", offer)
     stage.widget.get_by_role("button", name="Apply").click()

@@ -1,13 +1,29 @@
 """Whether a run has a branch, its beginning with the code of the base run, and its end."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_nb.features.branch import BRANCH
 from agent_nb.features.branch.base_code import run_base_code
-from agent_nb.plugins import ConfigError, Draft, FeatureCode, PartInputs, RunEnd, RunPart, Text, check_type
-from agent_nb.plugins.engine import CODE_TOOL, Branch, BranchMaker, ToolRunner, stricter
+from agent_nb.plugins import (
+    ConfigError,
+    Draft,
+    FeatureCode,
+    PartInputs,
+    Run,
+    RunEnd,
+    RunPart,
+    Text,
+    check_type,
+)
+from agent_nb.plugins.engine import CODE_TOOL, Branch, BranchMaker, ToolRunner, changes_names, stricter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownBranch:
+    applies: bool
+    """Whether the code can be applied: it changed names, in a branch of this kernel."""
 
 
 class InBranch(FeatureCode[bool]):
@@ -42,6 +58,9 @@ class InBranch(FeatureCode[bool]):
     def part(self, run: PartInputs) -> RunPart | None:
         maker = run.prepared.kept.get("branch")
         return BranchPart(maker, run) if maker else None
+
+    def shown(self, run: Run) -> ShownBranch | None:
+        return ShownBranch(applies=changes_names(run)) if run.branched_from else None
 
 
 class BranchPart(RunPart):

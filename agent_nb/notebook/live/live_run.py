@@ -31,7 +31,6 @@ from agent_nb.notebook.session import default_model, settings
 from agent_nb.pages.page_check import PageConsole, ViewerUnavailableError, console_of
 from agent_nb.render.shown import shown_features
 from agent_nb.render.summary import ready_line, run_digest
-from agent_nb.run.cells import changes_names
 from agent_nb.run.protocol import (
     JOINED_SECONDS,
     AsAccepted,
@@ -272,7 +271,6 @@ class LiveRun:
             annotations=safe_annotations(run.annotations),
             decided=decided_rows(run.decided),
             features=shown_features(run),
-            applies=_applicable(run),
         )
         return cls(RunStream(run.id, all_events(run), meta, send), result=run)
 
@@ -306,7 +304,6 @@ class LiveRun:
             failed_check=safe_text(run.failed_check),
             features=shown_features(run),
             fix=offer_fix(run, self.failure, self.questions.consent),
-            applies=_applicable(run),
         )
         self.stream.finish(ready)
 
@@ -389,11 +386,6 @@ class LiveRun:
         if self.result.variant == variant:
             return self.result
         return self.result.variants[variant]
-
-
-def _applicable(run: Run) -> tuple[int, ...]:
-    variants = (variant for variant in run.variants or (run,) if variant.branched_from)
-    return tuple(variant.variant for variant in variants if changes_names(variant))
 
 
 def _suggestions(prompt: str, variants: int) -> tuple[tuple[str, ...], ...]:

@@ -1,13 +1,13 @@
 // The frame of one run: header, variants, transcript and result, request, scrubber and footer.
 
 import { createLazyView, h, setAttribute } from "../../dom.ts";
+import { viewsIn } from "../../features/index.ts";
 import { LETTERS } from "../../keys.ts";
 import { type BodyView, type Context, INTERRUPTED, type Snapshot } from "../context.ts";
 import { keepReplay } from "../replay/player.ts";
 import { createScrubber } from "../replay/scrubber.ts";
 import { createAnswerKey, createReminder } from "../transcript/reminder.ts";
 import { createRequest } from "../transcript/request.ts";
-import { createAnswers, hasAnswers } from "../variants/answers.ts";
 import { createPlace } from "../variants/arrangement.ts";
 import { isFitted } from "../variants/single-variant.ts";
 import { createStrip } from "../variants/strip.ts";
@@ -20,10 +20,11 @@ import { createStageLink } from "./stage.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
-	const { variants, answers, request, scrubber } = createLazyParts(context);
+	const { variants, request, scrubber } = createLazyParts(context);
+	const below = viewsIn("below").map((create) => create(context));
 	const place = createPlace(context);
 	const [composer, footer] = [createComposer(context), createFooter(context)];
-	const parts = [header, variants, place, answers, request, scrubber, composer, footer];
+	const parts = [header, variants, place, ...below, request, scrubber, composer, footer];
 	const element = h("section", { class: "anb-frame" }, ...parts.map((part) => part.element));
 	element.append(createEdge(context, element));
 	listenForFullScreen(context, element);
@@ -65,7 +66,6 @@ function createLazyParts(context: Context) {
 			(snapshot: Snapshot) => snapshot.variants.length > 1,
 			() => createStrip(context),
 		),
-		answers: createLazyView(hasAnswers, createAnswers),
 		request: createLazyView(
 			() => choices.request !== null,
 			() => createRequest(context),

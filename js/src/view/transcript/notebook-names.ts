@@ -68,7 +68,8 @@ export function createNameChanges({ bound, changed, deleted, in_place = {}, note
 }
 
 /** The names that a run's code has left in the notebook, each with a button that inserts a cell to display it. */
-export function createLeft(context: Context, rows: readonly Row[], apply: HTMLElement): HTMLElement {
+/** `buttons` are those of features. */
+export function createLeft(context: Context, rows: readonly Row[], ...buttons: HTMLElement[]): HTMLElement {
 	const names = namesLeft(rows, undoneIn(context));
 	const isBranch = context.run.state?.variants.get(context.choices.variant)?.settings.branch === true;
 	const items = [...names].map(([name, kind]) => {
@@ -77,11 +78,11 @@ export function createLeft(context: Context, rows: readonly Row[], apply: HTMLEl
 		return h("span", null, button, ` ${kind}`);
 	});
 	const lead = names.size > 0 && (isBranch ? "In the branch:" : "In the notebook:");
-	return h("div", { class: "anb-names left" }, lead, ...items, createKeep(context, apply));
+	return h("div", { class: "anb-names left" }, lead, ...items, createKeep(context, buttons));
 }
 
 /** Inserts the code of the run as cells with their outputs, or writes them to a notebook file. */
-function createKeep(context: Context, apply: HTMLElement): HTMLElement {
+function createKeep(context: Context, buttons: readonly HTMLElement[]): HTMLElement {
 	const inserts = canInsert(context.run);
 	const label = inserts ? "Keep as cells" : "Keep as a notebook";
 	const title = inserts
@@ -99,7 +100,7 @@ function createKeep(context: Context, apply: HTMLElement): HTMLElement {
 		else if (placed === "inserted") context.notify(`Inserted below: ${plural(cells.length, "cell")}`);
 		else context.notify("Not inserted: a cell contains invisible characters");
 	});
-	return h("div", { class: "all" }, keep, apply, ...createVerify(context));
+	return h("div", { class: "all" }, keep, ...buttons, ...createVerify(context));
 }
 
 /** Runs the cells in a fresh kernel and reports the differences. */

@@ -22,12 +22,10 @@ import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } fr
 import { iconButton, textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
-import { createApply } from "./apply-card.ts";
 import { createEnd } from "./end-card.ts";
 import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow, lineCounts } from "./tool-row.ts";
-import { createTypedAnswer } from "./typed-answer.ts";
 
 export function createTimeline(context: Context): BodyView {
 	const promptImages = createPromptImages();
@@ -46,7 +44,7 @@ export function createTimeline(context: Context): BodyView {
 	const suggestions = createSuggestions(context);
 	const end = createEnd(context);
 	const leftNames = createLeftNames(context);
-	const typedAnswer = createTypedAnswer();
+	const lastRows = viewsIn("row").map((create) => create(context));
 	const waiting = createWaiting();
 	const updateAnswer = viewsIn("answer").map((create) => create(context, log));
 
@@ -62,7 +60,7 @@ export function createTimeline(context: Context): BodyView {
 			const ended = !busy && rows.some(hasRunCode);
 			log.classList.toggle("ended", ended);
 			if (leftNames.update(ended ? rows : [])) log.append(leftNames.element);
-			place(log, typedAnswer.element, typedAnswer.update(snapshot));
+			for (const row of lastRows) place(log, row.element, row.update(snapshot));
 			place(log, suggestions.element, suggestions.update(snapshot));
 			place(log, end.element, end.update(snapshot));
 			for (const update of updateAnswer) update(snapshot);
@@ -101,20 +99,23 @@ function calledRows({ run, choices }: Context): LineRow[] {
 /** The names that a run's code has left, below its answer. */
 function createLeftNames(context: Context) {
 	const element = h("li", { class: "anb-item" });
-	const apply = createApply(context);
+	const parts = viewsIn("names").map((create) => create(context));
 	let drawn: readonly Row[] = [];
 	let undone: readonly string[] = [];
 	return {
 		element,
 		/** Returns whether it was redrawn, for new rows or after an undo. */
 		update(rows: readonly Row[]): boolean {
-			apply.update();
+			for (const part of parts) part.update();
 			const { undone: now = [] } = context.run.state?.meta ?? {};
 			const same = rows === drawn && now.length === undone.length;
 			if (same || (rows.length === 0 && drawn.length === 0)) return false;
 			[drawn, undone] = [rows, now];
 			if (rows.length === 0) element.remove();
-			else element.replaceChildren(createLeft(context, rows, apply.slot), apply.place);
+			else {
+				const left = createLeft(context, rows, ...parts.map(({ inRow }) => inRow));
+				element.replaceChildren(left, ...parts.map(({ below }) => below));
+			}
 			return rows.length > 0;
 		},
 	};

@@ -12,7 +12,6 @@ import { createPreview } from "../result/preview.ts";
 import { createSight, type Sight } from "../shared/on-screen.ts";
 import { createSingle } from "./single-variant.ts";
 import {
-	createApplyPicked,
 	createBoundMark,
 	createContinue,
 	createPick,
@@ -101,14 +100,15 @@ export function createSummary(context: Context, number: number) {
 	const parts = {
 		boundMark: createBoundMark(),
 		standing: createStanding(),
-		apply: createApplyPicked(context),
 		more: createContinue(context),
 		pick: createPick(context),
 		swap: createStopOrOpen(context, variantContext),
 		answer: createAnswer(context, number),
 	};
+	const actions = viewsIn("action").map((create) => create(context));
 	return {
 		...parts,
+		actions: actions.map((part) => part.element),
 		variantContext,
 		name,
 		model,
@@ -117,7 +117,7 @@ export function createSummary(context: Context, number: number) {
 			setText(model, variant.model);
 			setAttribute(model, "title", variant.state.model);
 			setText(facts, factsOf(variant));
-			for (const part of Object.values(parts)) part.update(variant, snapshot);
+			for (const part of [...actions, ...Object.values(parts)]) part.update(variant, snapshot);
 			parts.pick.element.hidden ||= !parts.answer.element.hidden;
 		},
 	};
@@ -168,7 +168,7 @@ const COLUMN_WIDTH = 640;
 /** A column of the side-by-side view: a variant, scaled down to share the width. All columns scroll together. */
 function createColumn(context: Context, { sight, pages }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { variantContext, name, model, boundMark, standing, facts, swap, answer, apply, more, pick } =
+	const { variantContext, name, model, boundMark, standing, facts, swap, answer, actions, more, pick } =
 		summary;
 	const preview = createQuietPreview(variantContext, COLUMN_WIDTH, (share) => {
 		// A page that forges this can only scroll.
@@ -177,16 +177,7 @@ function createColumn(context: Context, { sight, pages }: Shared, number: number
 	pages.set(number, preview);
 	const lines = [h("div", null, name, model, boundMark.element), h("div", null, standing.element, facts)];
 	const who = h("div", { class: "who" }, ...lines);
-	const head = h(
-		"header",
-		null,
-		who,
-		swap.element,
-		answer.element,
-		apply.element,
-		more.element,
-		pick.element,
-	);
+	const head = h("header", null, who, swap.element, answer.element, ...actions, more.element, pick.element);
 	const why = h("p", { class: "why", hidden: true });
 	const element = h("div", { class: "anb-col", role: "group" }, head, why, preview.element);
 	model.className = "mut model";
@@ -215,7 +206,7 @@ const LONGEST_TEXT = 400;
 /** A cell of the grid: a variant, small and live, with its phase, its cost, and buttons to stop, pick and open it. */
 function createCell(context: Context, { sight }: Shared, number: number) {
 	const summary = createSummary(context, number);
-	const { variantContext, name, boundMark, standing, model, facts, answer, apply, more, pick, swap } =
+	const { variantContext, name, boundMark, standing, model, facts, answer, actions, more, pick, swap } =
 		summary;
 	const preview = createQuietPreview(variantContext, CELL_WIDTH);
 	const open = h("button", { class: "open", onclick: () => openVariant(context, number) });
@@ -228,7 +219,7 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 		h("div", { class: "line" }, name, boundMark.element, standing.element),
 		h("div", { class: "line facts" }, model, facts),
 		h("div", null, text.element, ...lines.map((part) => part.element)),
-		h("div", { class: "line acts" }, answer.element, apply.element, more.element, pick.element, swap.element),
+		h("div", { class: "line acts" }, answer.element, ...actions, more.element, pick.element, swap.element),
 	);
 	const element = h("div", { class: "anb-variant", role: "group" }, shot, body);
 	model.className = "anb-badge model";

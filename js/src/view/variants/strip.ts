@@ -1,20 +1,14 @@
 // The strip above several variants: a tab for each, and the choice of how to arrange them.
 
 import { createKeyedList, h, listen, setAttribute, setText, type View } from "../../dom.ts";
+import { viewsIn } from "../../features/index.ts";
 import type { IconName } from "../../icons.ts";
 import { type Arrangement, saveLayout } from "../../ui.ts";
 import { askingTitle, type Variant } from "../../variants.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 import { createRadios, rove } from "../shared/buttons.ts";
 import { phaseNow } from "../shared/status.ts";
-import {
-	createApplyPicked,
-	createBoundMark,
-	createMark,
-	createPick,
-	createStopOrOpen,
-	factsOf,
-} from "./variant-parts.ts";
+import { createBoundMark, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
 
 interface TabItem {
 	variant: Variant;
@@ -94,7 +88,8 @@ function createTabs(context: Context) {
 function createChosen(context: Context) {
 	const { choices } = context;
 	const facts = h("span", { class: "num mut" });
-	const parts = [createStopOrOpen(context, context), createApplyPicked(context), createPick(context)];
+	const actions = viewsIn("action").map((create) => create(context));
+	const parts = [createStopOrOpen(context, context), ...actions, createPick(context)];
 	const element = h("span", { class: "anb-chosen" }, facts, ...parts.map((part) => part.element));
 	return {
 		element,

@@ -3,14 +3,14 @@
 import { openInTab } from "../../actions.ts";
 import type { CellSource } from "../../cell-source.ts";
 import { h, hasFocus, icon, moveFocus, setAttribute, setChildren, setLabel, setText } from "../../dom.ts";
+import { viewsIn } from "../../features/index.ts";
 import { dollars, seconds } from "../../format.ts";
 import type { RunState } from "../../runs.ts";
 import { canShow, presentFiles } from "../../shown.ts";
 import type { Variant } from "../../variants.ts";
-import { type Context, followInFooter, openVariant, STOP_HINT, type VariantPart } from "../context.ts";
+import { type Context, followInFooter, STOP_HINT, type VariantPart } from "../context.ts";
 import { insert } from "../shared/cell-button.ts";
 import { phaseNow, statusOf } from "../shared/status.ts";
-import { canApply } from "../transcript/apply-card.ts";
 import { continuingCell } from "../transcript/end-card.ts";
 
 /** An icon once the variant has ended or asks, a dot while it works. */
@@ -107,7 +107,7 @@ export function createPick(context: Context): VariantPart {
 function isEmpty(context: Context, { number, state }: Variant): boolean {
 	const isStopped = state.reason === "stopped" || state.reason === "interrupted";
 	const hasFile = presentFiles(state).some(({ versions }) => versions.length > 0);
-	return isStopped && !hasFile && !canApply(context, number);
+	return isStopped && !hasFile && !viewsIn("hasResult").some((has) => has(context, number));
 }
 
 /** Inserts the cell that continues a variant that was stopped or reached a limit, and runs it. */
@@ -125,26 +125,6 @@ export function createContinue(context: Context): VariantPart {
 			cell = state.reason === "failed" ? null : continuingCell(context, state, number);
 			element.hidden = cell === null;
 			setLabel(element, `Continue ${label}`, cell ?? "");
-		},
-	};
-}
-
-/** Opens the card that applies the code of the picked variant. */
-export function createApplyPicked(context: Context): VariantPart {
-	const element = h("button", { class: "anb-btn sm", onclick: press }, "Apply");
-	let number = 0;
-
-	function press(): void {
-		Object.assign(context.choices, { apply: number, unfolded: true, alone: false });
-		openVariant(context, number);
-	}
-
-	return {
-		element,
-		update(variant, { run: { ready } }) {
-			number = variant.number;
-			element.hidden = !ready?.picked || ready.variant !== number || !canApply(context, number);
-			setLabel(element, `Apply ${variant.label}`, "Show its code, to run it in your session");
 		},
 	};
 }

@@ -11,7 +11,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, text
 
 @pytest.fixture
 async def branched(desk, shell, monkeypatch):
-    """Runs code in a branch and shows the run; returns it, and the variants that the page can apply."""
+    """Runs code in a branch and shows the run; returns it, and what the page shows of the branch."""
     for name in ("SECONDS", "COMPARE_SECONDS"):
         monkeypatch.setattr(in_place, name, 30)
 
@@ -22,18 +22,23 @@ async def branched(desk, shell, monkeypatch):
         shown = desk.show(handle, "look")
         run = replace(await handle, name="look")
         shown.announce_ready(run, None)
-        return run, desk.sent[-1]["applies"]
+        return run, desk.sent[-1]["features"].get("branch", {})
 
     return branched
 
 
 async def test_what_the_card_shows_runs_once_and_is_undone(desk, shell, branched):
     shell.run("rows = [1]")
-    assert [(await branched(*codes))[1] for codes in ((), ("print(rows)",))] == [[], []]
+    assert [(await branched(*codes))[1] for codes in ((), ("print(rows)",))] == [{0: {"applies": False}}] * 2
     _, applies = await branched("rows.append(2)\ntotal = sum(rows)", "1/0", "more = total")
     card = desk.command("apply", key="look")
     code = "# Call 1 of 2\nrows.append(2)\ntotal = sum(rows)\n\n# Call 2 of 2\nmore = total"
-    assert (applies, card["code"], card["problem"], card["applied"]) == ([0], code, "", False)
+    assert (applies, card["code"], card["problem"], card["applied"]) == (
+        {0: {"applies": True}},
+        code,
+        "",
+        False,
+    )
     assert shell.names["rows"] == [1]
     done = await desk.answer("apply", key="look", question=card["question"])
     assert done["text"].startswith("Applied `look`: 2 calls ran in this session. Set total, more. rows: ")
@@ -71,7 +76,7 @@ async def test_no_message_applies_what_was_not_shown_or_did_not_run_here(desk, s
     assert "no longer what was shown" in desk.command("apply", key="look", question=question)["error"]
     loaded = replace(load(run.save(tmp_path / "look.run.jsonl")), id="loaded")
     key = desk.hub.adopt(loaded)
-    assert desk.hub._runs[key].stream.meta.applies == ()
+    assert desk.hub._runs[key].stream.meta.features == {}
     for question in ("", desk.command("apply", key="look")["question"]):
         assert "was loaded or replayed" in desk.command("apply", key=key, question=question)["error"]
     assert (shell.names["rows"], desk.hub._answering) == ([0], set())

@@ -1,13 +1,14 @@
 // The answers of all variants in a table: values, models, last lines of code and agreement, and a strip plot of each number.
 
-import { h, setChildren, svg, type View } from "../../dom.ts";
-import type { ShownNumbers } from "../../events.ts";
-import { markEntries, numbersOf, uncomputedIn } from "../../features/numbers.ts";
-import { sameJson } from "../../json.ts";
-import { shortModel, type Variant } from "../../variants.ts";
-import type { Snapshot } from "../context.ts";
-import { codeOf } from "../transcript/tool-row.ts";
-import { createTable, type Entry, fieldOf, fieldsOf, MOST_COLUMNS } from "../transcript/typed-answer.ts";
+import { createLazyView, h, setChildren, svg, type View } from "../dom.ts";
+import type { ShownNumbers } from "../events.ts";
+import { sameJson } from "../json.ts";
+import { shortModel, type Variant } from "../variants.ts";
+import type { Snapshot } from "../view/context.ts";
+import { codeOf } from "../view/transcript/tool-row.ts";
+import { createTable, type Entry, fieldOf, fieldsOf, MOST_COLUMNS } from "./answer.ts";
+import { markEntries, numbersOf, uncomputedIn } from "./numbers.ts";
+import type { FeatureView } from "./slots.ts";
 
 const WIDTH = 420;
 const MARGIN = 16;
@@ -15,11 +16,11 @@ const MARGIN = 16;
 const STEP = 8;
 const LARGEST = 1e300;
 
-export function hasAnswers({ variants }: Snapshot): boolean {
+function hasAnswers({ variants }: Snapshot): boolean {
 	return variants.length > 1 && variants.some(({ state }) => state.answer !== null);
 }
 
-export function createAnswers(): View<Snapshot> {
+function createAnswers(): View<Snapshot> {
 	const look = "anb-answers anb-plain anb-typed";
 	const element = h("section", { class: look, tabindex: 0, "aria-label": "Answers" });
 	return {
@@ -37,6 +38,8 @@ export function createAnswers(): View<Snapshot> {
 		},
 	};
 }
+
+export const answers: FeatureView = { below: () => createLazyView(hasAnswers, createAnswers) };
 
 function tableOf(answered: readonly Variant[]): HTMLElement {
 	const fields = answered.map(({ state }) => fieldsOf(state.answer));

@@ -1,11 +1,12 @@
 // Apply: a card with all code of a run in a branch, which the user lets run in the session, and then what it set.
 
-import { h, listen, moveFocus, setChildren, withCode } from "../../dom.ts";
-import { printable } from "../../printable.ts";
-import type { Context } from "../context.ts";
-import { textButton } from "../shared/buttons.ts";
-import { createArguments, showAllLabel } from "./arguments.ts";
-import { createGate, drawGated } from "./gate.ts";
+import { h, listen, moveFocus, setChildren, setLabel, withCode } from "../dom.ts";
+import { printable } from "../printable.ts";
+import { type Context, openVariant, type VariantPart } from "../view/context.ts";
+import { textButton } from "../view/shared/buttons.ts";
+import { createArguments, showAllLabel } from "../view/transcript/arguments.ts";
+import { createGate, drawGated } from "../view/transcript/gate.ts";
+import { type FeatureView, type NamesPart, shownOf } from "./slots.ts";
 
 /** The kernel's answer: what the card shows. */
 interface Offer {
@@ -23,26 +24,26 @@ const ABOUT =
 	"It ran in a branch. Here it changes your variables, and what it does to files and over the network, it does again.";
 
 /** Whether the kernel has the variant's run and its branch, so that the code can be applied here. */
-export function canApply({ choices, run }: Context, variant: number): boolean {
-	const { lost, meta, ready } = run.state ?? {};
-	const isLive = run.greeted && !lost && !choices.replay && !run.notebook?.model.readOnly;
-	return isLive && ((ready ?? meta)?.applies ?? []).includes(variant);
+function canApply({ choices, run }: Context, variant: number): boolean {
+	const { state } = run;
+	const isLive = run.greeted && !state?.lost && !choices.replay && !run.notebook?.model.readOnly;
+	return isLive && state !== null && shownOf(state, "branch", variant)?.applies === true;
 }
 
-/** The button, and a place below it for the card and the outcome. Both are empty unless the code can be applied. */
-export function createApply(context: Context) {
+/** The button, and a place for the card and the outcome. Both are empty unless the code can be applied. */
+function createApply(context: Context): NamesPart {
 	const { choices, signal } = context;
 	const { variant } = choices;
 	const button = h("button", { class: "anb-btn sm", title: "Run the code in your session" }, "Apply");
-	const slot = h("span");
+	const inRow = h("span");
 	const dialog = createDialog(context, () => moveFocus(button));
 	listen(button, "click", signal, dialog.ask);
 	return {
-		slot,
-		place: dialog.element,
+		inRow,
+		below: dialog.element,
 		update(): void {
 			const isOffered = canApply(context, variant);
-			setChildren(slot, isOffered, () => (isOffered ? [button] : []));
+			setChildren(inRow, isOffered, () => (isOffered ? [button] : []));
 			if (!isOffered) dialog.show();
 			else if (choices.apply === variant) {
 				choices.apply = null;
@@ -51,6 +52,28 @@ export function createApply(context: Context) {
 		},
 	};
 }
+
+/** Opens the card that applies the code of the picked variant. */
+function createApplyPicked(context: Context): VariantPart {
+	const element = h("button", { class: "anb-btn sm", onclick: press }, "Apply");
+	let number = 0;
+
+	function press(): void {
+		Object.assign(context.choices, { apply: number, unfolded: true, alone: false });
+		openVariant(context, number);
+	}
+
+	return {
+		element,
+		update(variant, { run: { ready } }) {
+			number = variant.number;
+			element.hidden = !ready?.picked || ready.variant !== number || !canApply(context, number);
+			setLabel(element, `Apply ${variant.label}`, "Show its code, to run it in your session");
+		},
+	};
+}
+
+export const branch: FeatureView = { names: createApply, action: createApplyPicked, hasResult: canApply };
 
 /** Shows the card, then the outcome in its place. `cancelled` is called after Cancel. */
 function createDialog(context: Context, cancelled: () => void) {

@@ -1,26 +1,28 @@
 // An answer with a type as a small table, below the transcript.
 
-import { h, setChildren } from "../../dom.ts";
-import { readable } from "../../json.ts";
-import { printable } from "../../printable.ts";
-import type { Snapshot } from "../context.ts";
+import { h, setChildren } from "../dom.ts";
+import { readable } from "../json.ts";
+import { printable } from "../printable.ts";
+import type { Snapshot } from "../view/context.ts";
+import type { FeatureView, RowPart } from "./slots.ts";
 
 const MOST_ROWS = 50;
 export const MOST_COLUMNS = 8;
 const LONGEST = 400;
 
-export function createTypedAnswer() {
+function createTypedAnswer(): RowPart {
 	const box = h("div", { class: "anb-plain anb-typed", role: "group", "aria-label": "Answer" });
 	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), box);
 	return {
 		element,
-		/** Returns whether there is one. */
 		update({ state: { answer } }: Snapshot): boolean {
 			setChildren(box, answer, () => (answer === null ? [] : createAnswerTable(answer)));
 			return answer !== null;
 		},
 	};
 }
+
+export const answer: FeatureView = { row: createTypedAnswer };
 
 function entryText(value: unknown): string {
 	const text = printable(readable(value).replace(/\s+/g, " "));
