@@ -19,7 +19,6 @@ from agent_nb.engine.journal import EventLog
 from agent_nb.engine.prepared import PreparedRun, Recording
 from agent_nb.engine.trials import Trials
 from agent_nb.files import Files
-from agent_nb.pages.page_check import PageViewer
 from agent_nb.run import Run
 from agent_nb.run.run_writer import SentConversation
 from agent_nb.tools.schema import problems
@@ -139,10 +138,6 @@ class Handle(ABC):
 
     def files_of(self, variant: int) -> Files:
         return self._variants[variant].files
-
-    @property
-    def viewer(self) -> PageViewer | None:
-        return self._variants[0].prepared.viewer
 
     @property
     def model(self) -> str:

@@ -255,8 +255,8 @@ class LiveRun:
         stream.encode_with(run._as_accepted)
         handle.approve_with(run.ask)
         handle.subscribe(stream.on_event)
-        if isinstance(handle.viewer, LiveViewer):
-            handle.viewer.inspect = run.look
+        if isinstance(viewer := handle.runs[0].prepared.viewer, LiveViewer):
+            viewer.inspect = run.look
         return run
 
     @classmethod

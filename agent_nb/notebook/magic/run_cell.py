@@ -161,7 +161,7 @@ async def _set(
         run=run,
         host=session,
         given=plan.given,
-        viewer=handle.viewer,
+        viewer=plan.prepared[0].viewer,
         asks=is_attended(session.shell) and not options.background,
         is_replay=plan.replays,
         is_drawn=view.is_drawn,

@@ -14,7 +14,6 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, shortened
 from agent_nb.core.errors import ConfigError
 from agent_nb.files import human_size
-from agent_nb.notebook.asking import confirm
 from agent_nb.notebook.magic.names import check_name, set_files, set_variables
 from agent_nb.notebook.page.pages import stores_of
 from agent_nb.notebook.session import Session
@@ -214,6 +213,6 @@ def _verify(session: Session, run: Run, cells: Cells) -> Table:
     if not has_run_here(run):
         code = "\n\n".join(cells.code)
         question = f"{code}\n\nThis code has not run in this kernel. Run it in a fresh one, to verify it?"
-        if not confirm(question):
+        if not session.confirm(question):
             raise ConfigError("Nothing was run: the code has not run in this kernel, and nobody approved it.")
     return verify(run, cells, session.namespace, session.defaults.python_seconds)
