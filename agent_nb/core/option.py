@@ -25,6 +25,8 @@ class Option(NamedTuple):
     repeats: bool = False
     is_optional: bool = False
     """Whether its value is optional. It is then a path or one of `choices`."""
+    is_expression: bool = False
+    """Whether its value is the rest of the line: an expression about the run that has ended."""
     label: Callable[[Any], str] | None = None
     """Formats a value for the page, if a cell that continues the run repeats the option."""
     grants: bool = False
@@ -76,6 +78,7 @@ def flag(  # noqa: PLR0913 - everything about an option
         is_switch=default is False,
         repeats=default == (),
         is_optional="[" in spelling,
+        is_expression=spelling.endswith("EXPRESSION"),
         label=label,
         grants=grants,
         after=after,

@@ -154,11 +154,6 @@ class Options:
     no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails or is stopped.")
     dry_run: bool = option(False, "--dry-run", "Show what would be sent, without sending it.")
     plain: bool = option(False, "--plain", "Plain text output, the same every time.")
-    check: str | None = option(
-        None,
-        "--check EXPRESSION",
-        "Expression that must be true, with the names run, files, html and text; takes the rest of the line.",
-    )
     is_named: bool = False
     line: str = ""
     prefers_replay: bool = False

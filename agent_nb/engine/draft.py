@@ -97,7 +97,7 @@ class CellDraft:
 
 @dataclass(slots=True, kw_only=True)
 class CellEnd:
-    """A run of a cell that has ended, before it is shown."""
+    """A run of a cell that has ended, before it is shown. `CellCode.ended` may replace it."""
 
     run: Run
     host: Host
@@ -105,6 +105,8 @@ class CellEnd:
     viewer: PageViewer | None
     asks: bool
     """Whether the user can be asked."""
+    raises: bool
+    """Whether a run that failed or was stopped fails the cell."""
     is_replay: bool
     is_drawn: bool
     """Whether the user's browser draws the run."""

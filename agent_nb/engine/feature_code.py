@@ -165,7 +165,10 @@ class CellCode(Generic[Given]):
         """Change the runs of a cell, and ask the user. Not called for replays."""
 
     async def ended(self, end: CellEnd) -> None:
-        """Act on a run of a cell that has ended, also of a replay. Interrupts wait until it returns."""
+        """Change a run of a cell that has ended, also of a replay, before its variables are set."""
+
+    async def save(self, end: CellEnd) -> None:
+        """Write files of a run whose variables are set. Interrupts wait until it returns."""
 
     async def before_view(self, end: CellEnd) -> None:
         """Add to what is shown of a run that has ended. An interrupt cancels it."""

@@ -1,9 +1,9 @@
 """Calls the hooks of features."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from agent_nb._base.log import log
 from agent_nb.core.errors import AgentError
@@ -99,9 +99,17 @@ async def plan_cell(draft: CellDraft) -> None:
 
 
 async def end_cell(end: CellEnd) -> None:
+    await _after_run(end, lambda code: code.ended(end))
+
+
+async def save_cell(end: CellEnd) -> None:
+    await _after_run(end, lambda code: code.save(end))
+
+
+async def _after_run(end: CellEnd, call: Callable[[CellCode[Any]], Awaitable[None]]) -> None:
     for feature in features():
         try:
-            await cell_code_of(feature).ended(end)
+            await call(cell_code_of(feature))
         except Exception as error:
             log.exception("the feature %s failed after the run", feature.name)
             end.errors.append(("AgentFailed", failure_text(feature.name, error)))

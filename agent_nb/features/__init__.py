@@ -10,6 +10,7 @@ from agent_nb.features.answer import ANSWER
 from agent_nb.features.answers import ANSWERS
 from agent_nb.features.ask_user import ASK_USER
 from agent_nb.features.branch import BRANCH
+from agent_nb.features.check import CHECK
 from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.elements import ELEMENTS
 from agent_nb.features.look import LOOK
@@ -19,6 +20,6 @@ from agent_nb.features.save import SAVE
 from agent_nb.features.saved_image import SAVED_IMAGE
 
 BUILT_IN = (
-    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVED_IMAGE, ASK_USER,
+    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, CHECK, SAVED_IMAGE, ASK_USER,
     NUMBERS, ANSWERS
 )  # fmt: skip

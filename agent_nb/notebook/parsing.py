@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import re
 import unicodedata
 from argparse import SUPPRESS, ArgumentError
 from collections import deque
@@ -17,14 +18,12 @@ from agent_nb.core.errors import ConfigError
 from agent_nb.core.option import Option
 from agent_nb.core.options import OPTIONS, Options
 
-CHECK = "--check"
-
 
 def parse_line(line: str, magic: str) -> Options:
     original = line.strip()
-    line, check = _cut_check(f" {line} ")
-    if check is not None and not check.strip():
-        raise ConfigError(f"{CHECK} needs an expression, such as `{CHECK} '<h1' in html`.")
+    line, flag, expression = cut_expression(f" {line} ")
+    if flag and not expression.strip():
+        raise ConfigError(f"{flag} needs an expression, such as `{flag} '<h1' in html`.")
     try:
         words = list(arg_split(line))
     except ValueError:
@@ -32,21 +31,21 @@ def parse_line(line: str, magic: str) -> Options:
             f"A quotation mark on the %%{magic} line is not closed. A prompt goes below that line."
         ) from None
     values = _values(list(_with_values(words)), magic)
-    if check and "background" in values:
+    if flag and "background" in values:
         raise ConfigError(
-            f"{CHECK} needs the finished run, and --background does not wait for it. Leave one of them out."
+            f"{flag} needs the finished run, and --background does not wait for it. Leave one of them out."
         )
     if name := values.pop("name", None):
         values["name"] = unicodedata.normalize("NFKC", name)  # as Python does with names
-    if check:
+    if flag:
         from agent_nb.run.compare import read_check
 
-        check = read_check(check)
-    return Options.of(values, is_named="name" in values, check=check, line=original)
+        values[option_of(flag)] = read_check(expression)
+    return Options.of(values, is_named="name" in values, line=original)
 
 
 def parser() -> MagicArgumentParser:
-    """Parse a line without `--check`. Plugins may have added options since the last call."""
+    """Parse a line without an expression. Plugins may have added options since the last call."""
     return _parser(tuple(OPTIONS))
 
 
@@ -101,15 +100,18 @@ def _with_values(words: Sequence[str]) -> Iterator[str]:
             yield f"{word}={remaining.popleft() if remaining and optional[word].takes(remaining[0]) else ''}"
 
 
-def _cut_check(line: str) -> tuple[str, str | None]:
-    """The line before `--check`, and the expression after it. A quoted `--check` is not the option."""
-    start = 0
-    while (place := line.find(f" {CHECK} ", start)) >= 0:
+def cut_expression(line: str) -> tuple[str, str, str]:
+    """The line before an expression, the option of the expression, and the expression; quoted, it is not the option."""
+    flags = [flag for option in OPTIONS.values() if option.is_expression for flag in option.flags]
+    for match in re.finditer(rf" ({'|'.join(flags)})(?=[ =])", line):
         with contextlib.suppress(ValueError):  # an open quotation mark
-            arg_split(line[:place])
-            return line[:place], line[place + len(CHECK) + 2 :]
-        start = place + 1
-    return line, None
+            arg_split(line[: match.start()])
+            return line[: match.start()], match[1], line[match.end() + 1 :]
+    return line, "", ""
+
+
+def option_of(flag: str) -> str:
+    return next((name for name, option in OPTIONS.items() if flag in option.flags), "")
 
 
 def _unexpected(arguments: Sequence[str], magic: str) -> str:

@@ -9,7 +9,7 @@ from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import RunFinished
 from agent_nb.core.options import OPTIONS, Options
-from agent_nb.notebook.parsing import parse_line
+from agent_nb.notebook.parsing import cut_expression, parse_line
 from agent_nb.providers import default_model_name
 from agent_nb.run import Run
 from agent_nb.run.protocol import Repeat
@@ -48,10 +48,10 @@ def with_model(cell: str, model: str) -> str:
     match = _MAGIC_LINE.search(cell)
     if match is None:
         return ""
-    options, check, expression = match[2].partition(" --check")
+    options, *_ = cut_expression(match[2])
     found = _MODEL.search(options)
     at = found.start() if found else 0
-    line = f"{match[1]}{options[:at]} -m {model}{_MODEL.sub('', options[at:])}{check}{expression}"
+    line = f"{match[1]}{options[:at]} -m {model}{_MODEL.sub('', options[at:])}{match[2][len(options) :]}"
     return cell[: match.start(1)] + line + cell[match.end() :]
 
 

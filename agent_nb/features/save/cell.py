@@ -10,7 +10,7 @@ from agent_nb.plugins.engine import acting_files, targets_of, used_files, write_
 
 
 class SaveFiles(CellCode[str]):
-    async def ended(self, end: CellEnd) -> None:
+    async def save(self, end: CellEnd) -> None:
         if not (folder := end.get(SAVE)):
             return
         if error := _save(end, folder):

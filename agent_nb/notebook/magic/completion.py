@@ -11,7 +11,7 @@ from agent_nb.core.options import OPTIONS
 from agent_nb.notebook.ipython7 import SimpleCompletion
 from agent_nb.notebook.magic.candidates import Candidate, brief, of_option, runs, variables, variants
 from agent_nb.notebook.magic.commands import all_commands
-from agent_nb.notebook.parsing import CHECK
+from agent_nb.notebook.parsing import option_of
 from agent_nb.notebook.session import Session
 
 _WORD = re.compile(r"""(?:[^\s"']+|"[^"]*(?:"|$)|'[^']*(?:'|$))+|(?<=\s)$""")
@@ -76,11 +76,11 @@ def _on_command_line(session: Session, text: str) -> CompletionContext:
 
 def _on_cell_line(session: Session, text: str) -> CompletionContext | None:
     *before, word = _WORD.findall(text)
-    if CHECK in before:
+    if any(OPTIONS[name].is_expression for name in map(option_of, before) if name):
         return None  # an expression, which IPython completes
     fields, next_field = _read(before)
     flag, equals, value = word.partition("=")
-    if not next_field and equals and (name := _option_of(flag)):
+    if not next_field and equals and (name := option_of(flag)):
         next_field, word = name, value
     if next_field:
         return word, of_option(session, next_field, word.strip("\"'"))
@@ -103,15 +103,11 @@ def _read(words: Sequence[str]) -> tuple[set[str], str]:
             continue
         next_field = ""
         flag, equals, _ = word.partition("=")
-        name = _option_of(flag) or "name"
+        name = option_of(flag) or "name"
         fields.add(name)
         if name != "name" and not OPTIONS[name].is_switch and not equals:
             next_field = name
     return fields, next_field
-
-
-def _option_of(flag: str) -> str:
-    return next((name for name, option in OPTIONS.items() if flag in option.flags), "")
 
 
 def _in_prompt(session: Session, line: str) -> CompletionContext | None:

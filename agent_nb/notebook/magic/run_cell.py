@@ -14,13 +14,12 @@ from agent_nb._base.secrets import safe_text
 from agent_nb._base.threads import off_loop, ticking, uncancelled
 from agent_nb.cassette.player import ReplayProvider
 from agent_nb.core.errors import ConfigError, MissingKeyError
-from agent_nb.core.events import ENDINGS
 from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.engine.draft import CellEnd
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.parts import before_view, end_cell
+from agent_nb.engine.parts import before_view, end_cell, save_cell
 from agent_nb.engine.saving import Saving
 from agent_nb.engine.start import VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
@@ -36,7 +35,6 @@ from agent_nb.notebook.values.value_masking import mask_environment
 from agent_nb.notebook.views.views import View, view_for
 from agent_nb.plugins import plugins
 from agent_nb.run import Run
-from agent_nb.run.compare import failure_of, scope_of
 from agent_nb.run.manifest import package_versions
 from agent_nb.run.run import total_cost
 from agent_nb.run.store import RunStore
@@ -82,14 +80,14 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
             return
         ended = await _attend(plan, handle, view, saving)
         await _finish(plan, handle, view, ended)
-    run = ended.end.run
+    end, run = ended.end, ended.end.run
     # A replay ends as its recording did, and an interrupted question ends its run without `stop`.
     is_stopped = handle.is_stopped or (run.reason == "interrupted" and not plan.replays)
-    if is_stopped and not plan.options.no_raise:
+    if is_stopped and end.raises:
         raise RunStopped(f"`{run.name}` contains the results so far.")
-    if run.reason == "failed" and not plan.options.no_raise:
+    if run.reason == "failed" and end.raises:
         raise CellError("AgentFailed", run.error or "The run failed.")
-    for title, message in ended.end.errors:
+    for title, message in end.errors:
         raise CellError(title, message)
     if run.failed_check:
         raise CellError("CheckFailed", run.failed_check)
@@ -155,18 +153,20 @@ async def _set(
 ) -> Ended:
     """Wait for the run, check it, set its variables and save it."""
     session, options = plan.session, plan.options
-    handle.result = run = checked(await handle, options, session.namespace)
-    files_name = set_variables(session, run) if rebind else None
     end = CellEnd(
-        run=run,
+        run=await handle,
         host=session,
         given=plan.given,
         viewer=plan.prepared[0].viewer,
         asks=is_attended(session.shell) and not options.background,
+        raises=not options.no_raise,
         is_replay=plan.replays,
         is_drawn=view.is_drawn,
     )
     await end_cell(end)
+    handle.result = run = end.run
+    files_name = set_variables(session, run) if rebind else None
+    await save_cell(end)
     for note in end.notes:
         view.warn(note)
     if saving is not None:
@@ -249,15 +249,6 @@ def _in_background(plan: CellPlan, handle: Handle, view: View, saving: Saving | 
     task = asyncio.get_running_loop().create_task(finish())
     session.finishing.add(task)
     task.add_done_callback(session.finishing.discard)
-
-
-def checked(run: Run, options: Options, namespace: dict[str, Any]) -> Run:
-    """The run with `failed_check` set if `--check` failed. A run that did not finish is not checked."""
-    did_fail = run.reason == "failed" and not options.no_raise
-    if not options.check or ENDINGS[run.reason].is_by_user or did_fail:
-        return run
-    scope = {**namespace, run.name: run, **scope_of(run)}
-    return replace(run, failed_check=failure_of(options.check, scope))
 
 
 def show_dry_run(plan: CellPlan) -> None:

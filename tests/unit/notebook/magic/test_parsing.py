@@ -41,7 +41,7 @@ def test_quotes_are_removed(shell, quote):
     ],
 )
 def test_a_check_takes_the_rest_of_the_line(shell, line, check):
-    assert shell.options(line).check == check
+    assert shell.options(line).value("check") == check
 
 
 @pytest.mark.parametrize(
