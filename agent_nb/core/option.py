@@ -22,6 +22,8 @@ class Option(NamedTuple):
     number: Number | None = None
     choices: tuple[str, ...] = ()
     is_switch: bool = False
+    turns_off: bool = False
+    """Whether the switch sets False."""
     repeats: bool = False
     is_optional: bool = False
     """Whether its value is optional. It is then a path or one of `choices`."""
@@ -66,7 +68,7 @@ def flag(  # noqa: PLR0913 - everything about an option
 ) -> Option:
     """An option from its spelling, such as `-m --model MODEL`, and its help.
 
-    A default of False makes it a switch; a default of () makes it repeatable.
+    A default of False makes it a switch, True one that turns off; a default of () makes it repeatable.
     """
     parts = spelling.split()
     return Option(
@@ -75,7 +77,8 @@ def flag(  # noqa: PLR0913 - everything about an option
         help=text,
         number=number,
         choices=choices,
-        is_switch=default is False,
+        is_switch=isinstance(default, bool),
+        turns_off=default is True,
         repeats=default == (),
         is_optional="[" in spelling,
         is_expression=spelling.endswith("EXPRESSION"),

@@ -1,6 +1,6 @@
 """What features change before a run starts: a request, and the runs of a cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from agent_nb._base.user_file import UserFile
 from agent_nb.core.feature import Feature
 from agent_nb.core.run_settings import RunSettings
+from agent_nb.engine.handle import Handle
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.run_input import RunInput
 from agent_nb.pages.page_check import PageViewer
@@ -21,7 +22,16 @@ DECLINED = "you did not allow it"
 
 
 @dataclass(slots=True, kw_only=True)
-class Draft:
+class GivenValues:
+    given: Mapping[str, Any]
+    """What was given for features, by their names."""
+
+    def get(self, feature: Feature[Given]) -> Given | None:
+        return self.given.get(feature.name)
+
+
+@dataclass(slots=True, kw_only=True)
+class Draft(GivenValues):
     """A request that is being prepared, which features change."""
 
     provider: Provider
@@ -30,7 +40,6 @@ class Draft:
     all_tools: Toolbox
     settings: RunSettings
     viewer: PageViewer | None
-    given: Mapping[str, Any]
     cell: tuple[str, Sequence[str] | None] | None
     """The cell's prompt, before its `{{name}}` are replaced, and the variables of `-w`."""
     runs_by: Literal["engine", "agent", "recording"]
@@ -52,9 +61,6 @@ class Draft:
     """The only tools that are named to the model; None for all."""
     kept: dict[str, Any] = field(default_factory=dict)
     """What features keep for their `RunPart`, by their names."""
-
-    def get(self, feature: Feature[Given]) -> Given | None:
-        return self.given.get(feature.name)
 
 
 class Host(Protocol):
@@ -79,29 +85,37 @@ class Host(Protocol):
 
 
 @dataclass(slots=True, kw_only=True)
-class CellDraft:
+class CellDraft(GivenValues):
     """The runs of a cell, just before they start. A replay has none."""
 
     runs: list[PreparedRun]
     host: Host
-    given: Mapping[str, Any]
     has_system: bool
     """Whether a plugin sets the system text."""
     notes: list[str] = field(default_factory=list)
     dry_run: list[str] = field(default_factory=list)
     """Lines for `--dry-run`."""
 
-    def get(self, feature: Feature[Given]) -> Given | None:
-        return self.given.get(feature.name)
+
+@dataclass(slots=True, kw_only=True)
+class CellStart(GivenValues):
+    """A run of a cell that has started, also a replay."""
+
+    handle: Handle
+    host: Host
+    warn: Callable[[str], None]
+    keep: Callable[[Run], Path] | None = None
+    """Saves a run that has ended, again if the user has decided on its changes."""
+    kept: dict[str, Any] = field(default_factory=dict)
+    """What features keep for the end of the run, by their names."""
 
 
 @dataclass(slots=True, kw_only=True)
-class CellEnd:
+class CellEnd(GivenValues):
     """A run of a cell that has ended, before it is shown. `CellCode.ended` may replace it."""
 
     run: Run
     host: Host
-    given: Mapping[str, Any]
     viewer: PageViewer | None
     asks: bool
     """Whether the user can be asked."""
@@ -110,6 +124,8 @@ class CellEnd:
     is_replay: bool
     is_drawn: bool
     """Whether the user's browser draws the run."""
+    kept: Mapping[str, Any]
+    """That of `CellStart`."""
     paths: list[str] = field(default_factory=list)
     """Where files were written."""
     notes: list[str] = field(default_factory=list)
@@ -117,6 +133,3 @@ class CellEnd:
     """A small PNG of the page, for readers who do not see the page."""
     errors: list[tuple[str, str]] = field(default_factory=list)
     """Titles and messages; the first fails the cell."""
-
-    def get(self, feature: Feature[Given]) -> Given | None:
-        return self.given.get(feature.name)

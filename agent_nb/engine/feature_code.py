@@ -15,7 +15,7 @@ from agent_nb.core.feature import Feature
 from agent_nb.core.messages import ToolCall, ToolResult
 from agent_nb.engine.compaction import Window
 from agent_nb.engine.data_gate import DataGate
-from agent_nb.engine.draft import CellDraft, CellEnd, Draft
+from agent_nb.engine.draft import CellDraft, CellEnd, CellStart, Draft
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner
@@ -163,6 +163,9 @@ class CellCode(Generic[Given]):
 
     async def planned(self, plan: CellDraft) -> None:
         """Change the runs of a cell, and ask the user. Not called for replays."""
+
+    def started(self, start: CellStart) -> None:
+        """Follow a run of a cell."""
 
     async def ended(self, end: CellEnd) -> None:
         """Change a run of a cell that has ended, also of a replay, before its variables are set."""

@@ -9,7 +9,7 @@ from agent_nb._base.log import log
 from agent_nb.core.errors import AgentError
 from agent_nb.core.feature import Feature, features, imported, is_built_in
 from agent_nb.core.messages import ToolCall, ToolResult
-from agent_nb.engine.draft import CellDraft, CellEnd
+from agent_nb.engine.draft import CellDraft, CellEnd, CellStart
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.feature_code import CellCode, FeatureCode, Next, PartInputs, RunEnd, RunPart
 from agent_nb.engine.tool_runner import ToolRunner
@@ -96,6 +96,12 @@ async def plan_cell(draft: CellDraft) -> None:
     for feature in features():
         with _named(feature.name):
             await cell_code_of(feature).planned(draft)
+
+
+def start_cell(start: CellStart) -> None:
+    for feature in features():
+        with _named(feature.name):
+            cell_code_of(feature).started(start)
 
 
 async def end_cell(end: CellEnd) -> None:

@@ -59,7 +59,8 @@ def _parser(names: tuple[str, ...]) -> MagicArgumentParser:
         if not option.flags:
             parser.add_argument(name, nargs="?", type=option.read, metavar=option.metavar, help=option.help)
         elif option.is_switch:
-            parser.add_argument(*option.flags, dest=name, action="store_true", help=option.help)
+            action = "store_false" if option.turns_off else "store_true"
+            parser.add_argument(*option.flags, dest=name, action=action, help=option.help)
         else:
             parser.add_argument(
                 *option.flags,

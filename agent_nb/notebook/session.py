@@ -44,7 +44,7 @@ def secret_source(shell: Any) -> Callable[[], Mapping[str, str]]:
 def _trait(feature: Feature[Any]) -> TraitType[Any, Any]:
     option, default = feature.option, feature.default
     assert default
-    if option is None:
+    if option is None or option.is_switch:
         return Bool(default.value, help=default.help)
     if option.choices:
         return Enum(option.choices, default_value=default.value, help=default.help)
@@ -87,7 +87,6 @@ class MagicSettings(_FeatureDefaults):
     budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.")
     python_seconds = Float(60.0, min=0.1, help="Maximum duration of a call of run_python, in seconds.")
     files_name = Unicode("files", help="Variable that receives the files; '' for none.")
-    save_runs = Bool(True, help="Save finished runs under .agent_nb/runs/.")
     fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.")
     stage = Bool(False, help="Show runs on the stage, a panel beside the notebook in JupyterLab.")
     magic_name = Unicode("agent", help="Name of the magic, in case another extension uses `agent`.")

@@ -38,7 +38,7 @@ from agent_nb.core.feature import (
 from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.core.options import Options
 from agent_nb.core.run_settings import Limits, Mode
-from agent_nb.engine.draft import CellDraft, CellEnd, Draft, Host
+from agent_nb.engine.draft import CellDraft, CellEnd, CellStart, Draft, Host
 from agent_nb.engine.feature_code import CellCode, Done, FeatureCode, Next, PartInputs, RunEnd, RunPart, Say
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.files import Files
@@ -57,6 +57,7 @@ __all__ = [
     "CellCode",
     "CellDraft",
     "CellEnd",
+    "CellStart",
     "ClassRule",
     "Command",
     "ConfigError",

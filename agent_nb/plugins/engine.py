@@ -5,6 +5,7 @@ from agent_nb.engine.draft import DECLINED
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.middleware import check_middleware, methods_of
+from agent_nb.engine.saving import Saving
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
@@ -20,6 +21,7 @@ from agent_nb.render.answer_numbers import MOST_NUMBERS, AnswerNumber
 from agent_nb.render.answers import answer_table
 from agent_nb.run.cells import changes_names, kept_steps, numbered_code
 from agent_nb.run.compare import failure_of, scope_of
+from agent_nb.run.store import RunStore
 from agent_nb.run.supported_numbers import lacks_printed
 from agent_nb.tools.answer import AnswerType, answer_type
 from agent_nb.tools.base import Branch, BranchMaker, LoadedData

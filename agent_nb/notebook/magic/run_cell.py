@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from agent_nb._base.atomic import FOLDER
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.threads import off_loop, ticking, uncancelled
 from agent_nb.cassette.player import ReplayProvider
@@ -17,10 +16,9 @@ from agent_nb.core.errors import ConfigError, MissingKeyError
 from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.core.options import Options
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.engine.draft import CellEnd
+from agent_nb.engine.draft import CellEnd, CellStart
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.parts import before_view, end_cell, save_cell
-from agent_nb.engine.saving import Saving
+from agent_nb.engine.parts import before_view, end_cell, save_cell, start_cell
 from agent_nb.engine.start import VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.front_end import CellError, RunStopped, is_attended, is_watched, on_interrupt
@@ -37,7 +35,6 @@ from agent_nb.plugins import plugins
 from agent_nb.run import Run
 from agent_nb.run.manifest import package_versions
 from agent_nb.run.run import total_cost
-from agent_nb.run.store import RunStore
 
 
 def warm_up(shell: Any) -> None:
@@ -72,13 +69,13 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     view = view_for(
         session.shell, handle, view_options, watched=watched, cell=written_cell(session.shell, cell)
     )
-    saving = _saving(plan, handle, view)
+    start = CellStart(handle=handle, host=session, given=plan.given, warn=view.warn)
     with _ending(handle, view):
         if plan.options.background:
-            _show(plan, handle, view)
-            _in_background(plan, handle, view, saving)
+            _show(plan, start, view)
+            _in_background(plan, start, view)
             return
-        ended = await _attend(plan, handle, view, saving)
+        ended = await _attend(plan, start, view)
         await _finish(plan, handle, view, ended)
     end, run = ended.end, ended.end.run
     # A replay ends as its recording did, and an interrupted question ends its run without `stop`.
@@ -113,17 +110,11 @@ def _check_name_is_free(session: Session, name: str) -> None:
         )
 
 
-def _show(plan: CellPlan, handle: Handle, view: View) -> None:
+def _show(plan: CellPlan, start: CellStart, view: View) -> None:
+    start_cell(start)
     view.start(plan.note)
-    plan.rules.follow(handle, view.warn)
-    view.connect(partial(pick, plan.session, handle), partial(keep_decisions, plan))
-
-
-def _saving(plan: CellPlan, handle: Handle, view: View) -> Saving | None:
-    """Saves the run; None if it is not to be saved."""
-    if not plan.session.defaults.save_runs or plan.options.no_save:
-        return None
-    return Saving(handle, RunStore(plan.session.home), view.warn)
+    plan.rules.follow(start.handle, view.warn)
+    view.connect(partial(pick, plan.session, start.handle), partial(keep_decisions, plan.session, start))
 
 
 class Ended(NamedTuple):
@@ -131,28 +122,27 @@ class Ended(NamedTuple):
     files_name: str | None
 
 
-async def _attend(plan: CellPlan, handle: Handle, view: View, saving: Saving | None) -> Ended:
+async def _attend(plan: CellPlan, start: CellStart, view: View) -> Ended:
     """Show the run until its variables are set. Interrupts only stop it, however many there are."""
+    handle = start.handle
     stop = partial(handle.stop, "interrupted")
     # Below an outer magic and in a terminal, Ctrl-C would end the event loop.
     with ticking(), on_interrupt(lambda *_: stop()):
         try:
-            _show(plan, handle, view)
+            _show(plan, start, view)
             if is_attended(plan.session.shell):
                 view.ask_with(partial(ask_in_text, consent=handle.consent, several=len(plan.prepared) > 1))
         except Exception:  # a view may fail in any way; the run is set and saved all the same
             handle.stop()
             raise
         finally:
-            ended = await uncancelled(_set(plan, handle, view, saving), stop)
+            ended = await uncancelled(_set(plan, start, view), stop)
     return ended
 
 
-async def _set(
-    plan: CellPlan, handle: Handle, view: View, saving: Saving | None, *, rebind: bool = True
-) -> Ended:
-    """Wait for the run, check it, set its variables and save it."""
-    session, options = plan.session, plan.options
+async def _set(plan: CellPlan, start: CellStart, view: View, *, rebind: bool = True) -> Ended:
+    """Wait for the run, set its variables and call what features do with it."""
+    session, options, handle = plan.session, plan.options, start.handle
     end = CellEnd(
         run=await handle,
         host=session,
@@ -162,6 +152,7 @@ async def _set(
         raises=not options.no_raise,
         is_replay=plan.replays,
         is_drawn=view.is_drawn,
+        kept=start.kept,
     )
     await end_cell(end)
     handle.result = run = end.run
@@ -169,16 +160,6 @@ async def _set(
     await save_cell(end)
     for note in end.notes:
         view.warn(note)
-    if saving is not None:
-        await saving.end()
-        try:
-            path = await off_loop(RunStore(session.home).save, run)
-            end.paths.append(path.relative_to(session.home).as_posix())
-        except OSError as error:
-            view.warn(
-                f"The run could not be saved in {FOLDER}: {error.strerror or error}. "
-                f"`{run.name}.save(path)` writes it elsewhere."
-            )
     return Ended(end, files_name)
 
 
@@ -215,23 +196,22 @@ def pick(session: Session, handle: Handle, number: int) -> tuple[Run, str | None
     return variant, set_variables(session, variant)
 
 
-def keep_decisions(plan: CellPlan, run: Run) -> str:
+def keep_decisions(session: Session, start: CellStart, run: Run) -> str:
     """Set the variable to the run with the user's decisions about its changes of cells, and save it again.
 
     Returns its path; empty if it is not saved.
     """
-    session = plan.session
     current = session.namespace.get(run.name)
     if isinstance(current, Run) and current.id == run.id:
         session.namespace[run.name] = with_decisions(current, run.decided)
-    if session.defaults.save_runs and not plan.options.no_save:
+    if start.keep:
         with contextlib.suppress(OSError):
-            return RunStore(session.home).save(run).relative_to(session.home).as_posix()
+            return start.keep(run).relative_to(session.home).as_posix()
     return ""
 
 
-def _in_background(plan: CellPlan, handle: Handle, view: View, saving: Saving | None) -> None:
-    session = plan.session
+def _in_background(plan: CellPlan, start: CellStart, view: View) -> None:
+    session, handle = plan.session, start.handle
     assign(session, handle.name, handle)
     session.background[handle.id] = handle
 
@@ -241,7 +221,7 @@ def _in_background(plan: CellPlan, handle: Handle, view: View, saving: Saving | 
         # The user may have reassigned the name in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
-            ended = await _set(plan, handle, view, saving, rebind=rebind)
+            ended = await _set(plan, start, view, rebind=rebind)
             await _finish(plan, handle, view, ended)
         for _, message in ended.end.errors:
             view.warn(message)

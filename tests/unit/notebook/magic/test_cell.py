@@ -7,9 +7,9 @@ import pytest
 
 from agent_nb import Agent, Run, load, model
 from agent_nb.core.errors import ConfigError
+from agent_nb.engine.draft import CellStart
 from agent_nb.engine.loop import RunHandle
 from agent_nb.notebook.magic.names import set_variables
-from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.magic.run_cell import keep_decisions, pick
 from agent_nb.notebook.notebook_tools.proposals import with_decisions
 from agent_nb.render import bundle
@@ -358,9 +358,10 @@ async def test_picking_never_replaces_the_users_own_value(shell):
 async def test_decisions_about_changes_are_in_the_variable_and_in_the_only_saved_file(shell):
     race = await race_of(shell)
     shell.names["hero"] = edited = race.result.with_files({"index.html": "mine"})
-    plan = await make_plan(shell.session, shell.options("hero -m demo:"), "A form", watched=False)
-    RunStore(shell.session.home).save(race.result)
-    path = keep_decisions(plan, with_decisions(race.result, {"a": "accepted", "b": "open"}))
+    store = RunStore(shell.session.home)
+    start = CellStart(handle=race, host=shell.session, given={}, warn=print, keep=store.save)
+    store.save(race.result)
+    path = keep_decisions(shell.session, start, with_decisions(race.result, {"a": "accepted", "b": "open"}))
     (saved,) = (shell.session.home / ".agent_nb" / "runs").glob("*.run.jsonl")
     assert (shell.session.home / path, shell.names["hero"].files) == (saved, edited.files)
     for run in (shell.names["hero"], shell.names["hero"].pick(2), load(saved)):
