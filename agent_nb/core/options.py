@@ -150,7 +150,6 @@ class Options:
         number=PACE,
     )
     background: bool = option(False, "--background", "Do not wait: NAME is a RunHandle until the run ends.")
-    no_raise: bool = option(False, "--no-raise", "Do not raise an error if the run fails or is stopped.")
     dry_run: bool = option(False, "--dry-run", "Show what would be sent, without sending it.")
     plain: bool = option(False, "--plain", "Plain text output, the same every time.")
     is_named: bool = False

@@ -119,11 +119,11 @@ class CellEnd(GivenValues):
     viewer: PageViewer | None
     asks: bool
     """Whether the user can be asked."""
-    raises: bool
-    """Whether a run that failed or was stopped fails the cell."""
     is_replay: bool
     is_drawn: bool
     """Whether the user's browser draws the run."""
+    raises: bool = True
+    """Whether a run that failed or was stopped fails the cell."""
     kept: Mapping[str, Any]
     """That of `CellStart`."""
     paths: list[str] = field(default_factory=list)

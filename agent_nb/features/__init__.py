@@ -2,7 +2,7 @@
 
 `look` comes before `code_first`, which replaces its text; `elements` before `branch`, which also adds to the question;
 `answer` before `code_first`, which a typed answer rules out. `code_first` writes calls as text, so it comes after all
-that reads calls in requests.
+that reads calls in requests. `no_raise` comes before `check`, which leaves out a run that fails the cell anyway.
 """
 
 from agent_nb.features.agents_md import AGENTS_MD
@@ -15,12 +15,13 @@ from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.elements import ELEMENTS
 from agent_nb.features.look import LOOK
 from agent_nb.features.middleware import MIDDLEWARE
+from agent_nb.features.no_raise import NO_RAISE
 from agent_nb.features.numbers import NUMBERS
 from agent_nb.features.save import SAVE
 from agent_nb.features.save_runs import SAVE_RUNS
 from agent_nb.features.saved_image import SAVED_IMAGE
 
 BUILT_IN = (
-    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVE_RUNS, CHECK, SAVED_IMAGE,
-    ASK_USER, NUMBERS, ANSWERS
+    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVE_RUNS, NO_RAISE, CHECK,
+    SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS
 )  # fmt: skip

@@ -149,7 +149,6 @@ async def _set(plan: CellPlan, start: CellStart, view: View, *, rebind: bool = T
         given=plan.given,
         viewer=plan.prepared[0].viewer,
         asks=is_attended(session.shell) and not options.background,
-        raises=not options.no_raise,
         is_replay=plan.replays,
         is_drawn=view.is_drawn,
         kept=start.kept,

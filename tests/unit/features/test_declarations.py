@@ -71,3 +71,4 @@ def test_order():
     """A typed answer rules code first out; code first writes as text the calls that all others read."""
     names = [feature.name for feature in features()]
     assert names.index("answer") < names.index("code_first")
+    assert names.index("no_raise") < names.index("check")

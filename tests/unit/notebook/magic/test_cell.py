@@ -221,6 +221,13 @@ def test_files_that_cannot_be_saved_end_the_cell(shell, tmp_path):
     assert (tmp_path / "site").read_text() == "a file is in the way"
 
 
+def test_files_that_cannot_be_saved_are_named_before_a_failed_check(shell, tmp_path):
+    (tmp_path / "site").write_text("a file is in the way")
+    cell = shell.run(f"%%agent hero {DEMO} --save site --check len(files) > 1\nA form")
+    assert one_line(cell).startswith("SaveFailed: ")
+    assert [run.failed_check for run in saved_runs(tmp_path)] == ["len(files) > 1: len(files) is 1"]
+
+
 def saved_runs(tmp_path) -> list[Run]:
     return [load(path) for path in sorted((tmp_path / ".agent_nb" / "runs").glob("*.run.jsonl"))]
 

@@ -32,6 +32,7 @@ def test_quotes_are_removed(shell, quote):
     [
         ("hero --check '<h1' in html", "'<h1' in html"),
         ("--check len(files) --1 > 0", "len(files) --1 > 0"),
+        ("hero --check=len(files) == 1", "len(files) == 1"),
         ("hero --check text == '--check '", "text == '--check '"),
         ("hero --system 'Never --check twice' --check html", "html"),
         ("""hero --check '"<h1" in html'""", '"<h1" in html'),
