@@ -4,13 +4,16 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
 from agent_nb.core.feature import features
 from agent_nb.core.keywords import Keywords
 from agent_nb.core.options import OPTIONS
+from agent_nb.engine.feature_code import CellCode, FeatureCode, RunPart
 from agent_nb.engine.parts import feature_tools
+from tests.unit.test_layers import PACKAGE
 
 LOAD = """
 import sys
@@ -18,6 +21,19 @@ from IPython.core.interactiveshell import InteractiveShell
 InteractiveShell.instance().extension_manager.load_extension("agent_nb")
 print([name for name in sys.modules if name.startswith("agent_nb.")])
 """
+ONE_USER = {
+    "before_view": "draws the page of a run: an interrupt cancels it, and nothing else of a cell's end",
+    "close": "ends the branch, after `finish` has named its session",
+    "closing": "asks for the answer in place of a summary",
+    "completed": "adds printed lines to the answer before it is priced",
+    "event": "for plugins that follow a run",
+    "in_order": "for plugins whose calls depend on each other",
+    "outgoing": "names the tool of the answer before masking",
+    "runs_last": "runs the call with the answer in the last turn",
+    "started": "a run is saved while it goes, so saving begins with it",
+    "written": "writes calls as text after masking",
+}
+"""The hooks that fewer than two built-in features use, and why they are there."""
 FEATURES = pytest.mark.parametrize("feature", features(), ids=lambda feature: feature.name)
 
 
@@ -65,6 +81,21 @@ def test_its_tools_are_offered_by_its_name(shell):
 
 def test_each_keyword_is_known_to_type_checkers():
     assert Keywords.__annotations__.keys() == {each.name for each in features() if each.keyword}
+
+
+def test_a_hook_has_two_users_or_its_reason():
+    hooks = {name for kind in (FeatureCode, RunPart, CellCode) for name in vars(kind) if name[0] != "_"}
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "features").rglob("*.py")]
+    classes = [
+        node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases
+    ]
+    users = Counter(
+        node.name
+        for each in classes
+        for node in each.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    assert {hook for hook in hooks if users[hook] < 2} == ONE_USER.keys()
 
 
 def test_order():
