@@ -98,7 +98,7 @@ class Agent:
         check_type("bind", bind, Mapping | None, "a dict such as {'sales': sales}")
         self._bound: BoundNames | None = bound_pages().bound_values(bind) if bind else None
         self._given = read_keywords(keywords)
-        self._cell: tuple[str, Sequence[str] | None] | None = None
+        self._cell: str | None = None
         self._studio: tuple[Provider, Studio] | None = None
         self._in_budgeted_batch = False
 
@@ -244,9 +244,9 @@ class Agent:
         """Return a copy of this agent with what was given for features, by their names."""
         return self._copy(_given={**self._given, **given})
 
-    def with_cell(self, prompt: str, variables: Sequence[str]) -> Self:
-        """Return a copy of this agent for a cell's prompt, before its `{{name}}` are replaced, and its variables."""
-        return self._copy(_cell=(prompt, variables))
+    def with_cell(self, prompt: str) -> Self:
+        """Return a copy of this agent for a cell's prompt, before its `{{name}}` are replaced."""
+        return self._copy(_cell=prompt)
 
     def with_network(self) -> Self:
         """Return a copy of this agent that tells the model that its page may load from any https URL."""
@@ -391,7 +391,7 @@ class Agent:
         return prepared
 
     def _draft(self, run_input: RunInput, several: bool) -> Draft:
-        prompt = self._cell[0] if self._cell else run_input.prompt
+        prompt = run_input.prompt if self._cell is None else self._cell
         is_agent = self.provider.name.partition(":")[0] == ACP
         is_driven, lean = isinstance(self.provider, RunDriver), self._is_lean(run_input)
         if unknown := self._given.keys() - {feature.name for feature in features()}:

@@ -69,6 +69,7 @@ class Feature(Generic[Given_co]):
         setting: Setting | None = None,
         rule: ClassRule | None = None,
         inherits: bool = True,
+        sends_values: bool = False,
         refused_by: Mapping[str, str] = {},
         texts: tuple[str, ...] = (),
         value: str = "",
@@ -82,6 +83,8 @@ class Feature(Generic[Given_co]):
         """Whether `Agent` has a keyword of this name."""
         self.inherits = inherits
         """Whether a cell takes the base run's value of the setting if it is stricter."""
+        self.sends_values = sends_values
+        """Whether its option sends values, so that `--data schema` refuses it."""
         self.refused_by = refused_by
         """Why a protocol refuses it; the sentence begins with the name of the model or agent."""
         self.texts = texts

@@ -46,10 +46,6 @@ class Options:
         "--compact",
         "Leave earlier file contents out of the conversation that is continued. The model can read the files again.",
     )
-    images: tuple[str, ...] = option(
-        (), "-i --image IMAGE", "Image or PDF to send: a variable (also a list), a path or an https URL."
-    )
-    variables: tuple[str, ...] = option((), "-w --with VARIABLE", "Variable to describe to the model.")
     bind: str | None = option(
         None,
         "--bind NAMES",
@@ -57,9 +53,6 @@ class Options:
         " defined.",
         label="bind {}".format,
         grants=True,
-    )
-    cells: int | None = option(
-        None, "--cells N", "Send the source and text output of the last N cells.", number=count(2)
     )
     tools: tuple[str, ...] = option(
         (),
@@ -83,14 +76,6 @@ class Options:
     )
     effort: str | None = option(
         None, "--effort", "How hard the model thinks.", choices=EFFORTS, label="effort {}".format
-    )
-    system: str | None = option(
-        None,
-        "--system NAME",
-        "Design system or other instructions, appended to the system text: a variable, a file (NAME, NAME.md or"
-        " design/NAME.md), or the text itself.",
-        label="system {}".format,
-        grants=True,
     )
     budget: float | None = option(
         None,

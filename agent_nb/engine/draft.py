@@ -1,6 +1,6 @@
 """What features change before a run starts: a request, and the runs of a cell."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 from agent_nb._base.user_file import UserFile
 from agent_nb.core.feature import Feature
 from agent_nb.core.run_settings import RunSettings
+from agent_nb.engine.description import Description
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.run_input import RunInput
@@ -40,8 +41,8 @@ class Draft(GivenValues):
     all_tools: Toolbox
     settings: RunSettings
     viewer: PageViewer | None
-    cell: tuple[str, Sequence[str] | None] | None
-    """The cell's prompt, before its `{{name}}` are replaced, and the variables of `-w`."""
+    cell: str | None
+    """The cell's prompt, before its `{{name}}` are replaced; empty if other cells are part of it."""
     runs_by: Literal["engine", "agent", "recording"]
     """Whether turns are those of the engine, of an outside agent, or of a recording."""
     several: bool
@@ -79,9 +80,29 @@ class Host(Protocol):
 
     def is_attended(self) -> bool: ...
     def confirm(self, question: str) -> bool: ...
+    def cells(self) -> Iterator[str]:
+        """The source, text output and error of each earlier cell, masked, newest first."""
 
     def refusal(self, consents: UserFile, subject: Sequence[str], question: str) -> str:
         """Why the user has not allowed this subject, a path and what is asked about it; empty if they have."""
+
+
+@dataclass(slots=True, kw_only=True)
+class CellPrompt(GivenValues):
+    """A cell whose prompt is read."""
+
+    text: str
+    """The cell's text, before its `{{name}}` are replaced."""
+    host: Host
+    sends_values: bool
+    connect: Callable[[], object]
+    """Connects to the page, if the user watches it, so that it can be asked for cells of the notebook."""
+    describe: Callable[[str], Awaitable[Description]] = field(init=False)
+    """Describes the value at a path, masked, or its schema if no values are sent; raises `ConfigError`."""
+    titles: dict[str, str] = field(default_factory=dict)
+    """What replaces `{{cell:ID}}` in the text, by id."""
+    instructions: list[str] = field(default_factory=list)
+    """Texts that follow the user's instructions."""
 
 
 @dataclass(slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from agent_nb.core.feature import Feature
 from agent_nb.core.messages import ToolCall, ToolResult
 from agent_nb.engine.compaction import Window
 from agent_nb.engine.data_gate import DataGate
-from agent_nb.engine.draft import CellDraft, CellEnd, CellStart, Draft
+from agent_nb.engine.description import Description
+from agent_nb.engine.draft import CellDraft, CellEnd, CellPrompt, CellStart, Draft
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner
@@ -161,6 +162,10 @@ class CellCode(Generic[Given]):
     def __init__(self, feature: Feature[Given]) -> None:
         self.feature = feature
 
+    async def prompt(self, cell: CellPrompt) -> Description | None:
+        """A part of the prompt, which follows those of the features before. Also called for replays."""
+        return None
+
     async def planned(self, plan: CellDraft) -> None:
         """Change the runs of a cell, and ask the user. Not called for replays."""
 
@@ -175,3 +180,8 @@ class CellCode(Generic[Given]):
 
     async def before_view(self, end: CellEnd) -> None:
         """Add to what is shown of a run that has ended. An interrupt cancels it."""
+
+
+class GivenPart(CellCode[Description]):
+    async def prompt(self, cell: CellPrompt) -> Description | None:
+        return cell.get(self.feature)

@@ -6,10 +6,11 @@ from functools import cache
 from typing import Any, TypeVar
 
 from agent_nb._base.log import log
-from agent_nb.core.errors import AgentError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.feature import Feature, features, imported, is_built_in
 from agent_nb.core.messages import ToolCall, ToolResult
-from agent_nb.engine.draft import CellDraft, CellEnd, CellStart
+from agent_nb.engine.description import Description
+from agent_nb.engine.draft import CellDraft, CellEnd, CellPrompt, CellStart
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.feature_code import CellCode, FeatureCode, Next, PartInputs, RunEnd, RunPart
 from agent_nb.engine.tool_runner import ToolRunner
@@ -90,6 +91,20 @@ class Parts:
                 part.close()
             except Exception:
                 log.exception("the feature %s could not be closed", name)
+
+
+async def prompt_parts(cell: CellPrompt) -> list[Description]:
+    parts = []
+    for feature in features():
+        with _named(feature.name):
+            if part := await cell_code_of(feature).prompt(cell):
+                parts.append(part)
+                if not (cell.sends_values or is_built_in(feature.name)):
+                    raise ConfigError(
+                        f"The feature `{feature.name}` of a plugin may add values, and this run sends none"
+                        " (`--data schema`)."
+                    )
+    return parts
 
 
 async def plan_cell(draft: CellDraft) -> None:

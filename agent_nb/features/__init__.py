@@ -17,11 +17,12 @@ from agent_nb.features.look import LOOK
 from agent_nb.features.middleware import MIDDLEWARE
 from agent_nb.features.no_raise import NO_RAISE
 from agent_nb.features.numbers import NUMBERS
+from agent_nb.features.prompt import PARTS
 from agent_nb.features.save import SAVE
 from agent_nb.features.save_runs import SAVE_RUNS
 from agent_nb.features.saved_image import SAVED_IMAGE
 
 BUILT_IN = (
-    MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVE_RUNS, NO_RAISE, CHECK,
-    SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS
+    *PARTS, MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVE_RUNS, NO_RAISE,
+    CHECK, SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS
 )  # fmt: skip

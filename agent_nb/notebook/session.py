@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ UNDO_LIMIT = 10
 HUBS: list[Any] = []
 """This kernel's `Hub`, once a run was shown in the page. Its module is slow to import."""
 _confirm = late("agent_nb.notebook.asking", "confirm")
+_recent_cells = late("agent_nb.notebook.values.cells", "recent_cells")
 _refusal = late("agent_nb.notebook.asking", "refusal")
 _user_secrets = late("agent_nb.notebook.values.secret_values", "user_secrets")
 
@@ -186,6 +187,9 @@ class Session:
 
     def command(self, text: str) -> str:
         return f"%{self.defaults.magic_name} {text}"
+
+    def cells(self) -> Iterator[str]:
+        return iter(_recent_cells(self.shell))
 
     def is_attended(self) -> bool:
         return is_attended(self.shell)

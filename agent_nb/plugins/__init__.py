@@ -38,7 +38,8 @@ from agent_nb.core.feature import (
 from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.core.options import Options
 from agent_nb.core.run_settings import Limits, Mode
-from agent_nb.engine.draft import CellDraft, CellEnd, CellStart, Draft, Host
+from agent_nb.engine.description import Description
+from agent_nb.engine.draft import CellDraft, CellEnd, CellPrompt, CellStart, Draft, Host
 from agent_nb.engine.feature_code import CellCode, Done, FeatureCode, Next, PartInputs, RunEnd, RunPart, Say
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.files import Files
@@ -57,11 +58,13 @@ __all__ = [
     "CellCode",
     "CellDraft",
     "CellEnd",
+    "CellPrompt",
     "CellStart",
     "ClassRule",
     "Command",
     "ConfigError",
     "Default",
+    "Description",
     "Done",
     "Draft",
     "Feature",

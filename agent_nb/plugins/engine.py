@@ -1,6 +1,7 @@
 """What built-in features may use of the package besides `agent_nb.plugins`. It is not promised to plugins."""
 
 from agent_nb.core.run_settings import ANSWER_TOOL, CODE_TOOL, DATA_TOOLS, stricter
+from agent_nb.engine.description import joined
 from agent_nb.engine.draft import DECLINED
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal

@@ -18,6 +18,7 @@ from agent_nb._base.text import fenced, shortened
 from agent_nb._base.wire import parse_json
 from agent_nb.features.answer import ANSWER
 from agent_nb.features.code_first import CODE_FIRST
+from agent_nb.features.prompt import VARIABLES
 from agent_nb.plugins import (
     Draft,
     FeatureCode,
@@ -64,10 +65,11 @@ class CodeFirst(FeatureCode[Any]):
     def prepare(self, draft: Draft) -> None:
         """Ask for code if the prompt has variables, and for no page."""
         describe = next((tool.loaded for tool in draft.toolbox if tool.loaded), None)
-        is_other = draft.get(ANSWER) is not None or draft.runs_by != "engine"
+        is_other = draft.get(ANSWER) is not None or draft.runs_by != "engine" or draft.cell == ""
         if describe is None or not draft.provider.reads_code or draft.makes_page or is_other:
             return
-        prompt, variables = draft.cell or (draft.run_input.prompt, None)
+        variables = None if draft.cell is None else draft.get(VARIABLES) or ()
+        prompt = draft.cell or draft.run_input.prompt
         if loaded := describe(prompt, variables, schema_only=not draft.sends_values):
             draft.kept[CODE_FIRST.name] = loaded
             draft.run_input = draft.run_input.asking(code_request(loaded.description, loaded.question))

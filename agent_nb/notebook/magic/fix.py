@@ -27,6 +27,8 @@ NAME = "fix"
 EXPLAIN = "explain"
 LEFT_OUT = "(left out: no values are sent)"
 NOTHING = "(no text)"
+VARIABLES = "variables"
+"""The option `-w`."""
 MOST_VARIABLES = 8
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
@@ -95,13 +97,12 @@ def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tupl
         output = LEFT_OUT if schema_only else limited(mask_named(target.output, values), TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
     describe = partial(describe_schema, allowed_names=schema_names) if schema_only else describe_path
+    described = options.value(VARIABLES) or ()
     names_used = dict.fromkeys([*_names_in(target.source), *near])
-    variables = [
-        name for name in names_used if name in user_data(session.shell) and name not in options.variables
-    ]
+    variables = [name for name in names_used if name in user_data(session.shell) and name not in described]
     readable = [*_readable(variables, session.namespace, describe)][:MOST_VARIABLES]
     text = "\n\n".join(escaped(part) for part in parts)
-    return text, replace(options, variables=(*options.variables, *readable))
+    return text, replace(options, of_features={**options.of_features, VARIABLES: (*described, *readable)})
 
 
 def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> tuple[str, str]:

@@ -1,12 +1,12 @@
-"""Reads a cell's inputs: the images and PDFs of `-i`, the text of `--system`, and untouched exercise stubs."""
+"""Reads what a cell names: the images and PDFs of `-i`, the text of `--system`; and finds untouched exercises."""
 
 import ast
 import contextlib
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import MODE_VARIABLE
@@ -14,8 +14,12 @@ from agent_nb._base.secrets import mask_values
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Attachment
+from agent_nb.engine.description import Description
+from agent_nb.engine.draft import CellPrompt
+from agent_nb.engine.feature_code import CellCode
 from agent_nb.images.pdf import to_attachment
 from agent_nb.notebook.cell_request import default_mode
+from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_paths import lookup
 
 DESIGN_FOLDER = "design"
@@ -37,6 +41,36 @@ _COMMENT = "#%/<!->*_ \t"
 _CONFIG = "nbgrader_config.py"
 _LEVELS = 4
 """nbgrader runs notebooks in `autograded/STUDENT/ASSIGNMENT`; its configuration is in the course folder."""
+
+
+def check_prompt(session: Session, cell: str) -> None:
+    if not cell.strip():
+        raise ConfigError(
+            f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
+        )
+    if is_stub(cell, session.home):
+        raise ConfigError(
+            "The cell still has the placeholder of an exercise and no prompt, so nothing was sent. Write your prompt in"
+            " its place."
+        )
+
+
+class Images(CellCode[Sequence[str]]):
+    async def prompt(self, cell: CellPrompt) -> Description | None:
+        names, session = cell.get(self.feature) or (), cast("Session", cell.host)
+        return Description("", images=tuple(await load_images(names, session.namespace)))
+
+
+class SystemText(CellCode[str]):
+    async def prompt(self, cell: CellPrompt) -> Description | None:
+        source, names = cell.get(self.feature), cast("Session", cell.host).namespace
+        if source in names and not cell.sends_values:
+            raise ConfigError(
+                f"`{source}` is a variable, and --data schema sends no values. Write the text itself after --system, or"
+                " name a file."
+            )
+        cell.instructions.append(await off_loop(find_system, source, names, cell.host.home))
+        return None
 
 
 async def load_images(names: Iterable[str], namespace: Mapping[str, Any]) -> list[Attachment]:

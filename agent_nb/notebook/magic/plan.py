@@ -1,15 +1,14 @@
 """Turns a cell and its options into a run that is ready to start. Validates everything before anything is sent."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any, cast
 
 from agent_nb._base.constants import is_demo
-from agent_nb._base.secrets import own_values, safe_text
-from agent_nb._base.text import sha256, whole_text
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import listed, sha256
 from agent_nb._base.threads import off_loop
 from agent_nb.agent import Agent
 from agent_nb.core.errors import CassetteError, ConfigError
@@ -28,39 +27,27 @@ from agent_nb.core.run_settings import (
     stricter,
 )
 from agent_nb.engine.approval import ApprovalRules
-from agent_nb.engine.draft import CellDraft
+from agent_nb.engine.description import Description
+from agent_nb.engine.draft import CellDraft, CellPrompt
 from agent_nb.engine.parts import code_of, plan_cell
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
-from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.front_end import needs_view
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.cassette_choice import CassetteChoice, check_network, choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.fix import fix_prompt
-from agent_nb.notebook.magic.inputs import find_system, is_stub, load_images
+from agent_nb.notebook.magic.inputs import check_prompt
 from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
 from agent_nb.notebook.magic.model_choice import ModelChoice
 from agent_nb.notebook.magic.names import check_name
+from agent_nb.notebook.magic.prompt import prompt_notes, read_prompt
 from agent_nb.notebook.magic.tool_groups import tool_groups
-from agent_nb.notebook.notebook_tools.cell_references import figures_of, read_references
 from agent_nb.notebook.page.bindings import Bindings, bind, read_names
 from agent_nb.notebook.page.pages import BoundPage, BoundViewer, follow_variables, store_of
 from agent_nb.notebook.retry_cells import is_plain, line_options
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.user_variables import user_names
-from agent_nb.notebook.values.cells import recent_cells
-from agent_nb.notebook.values.describe_values import (
-    Description,
-    cells_in,
-    describe_path,
-    expand,
-    finished_run,
-    has_data,
-    joined,
-    parse_pages,
-)
-from agent_nb.notebook.values.schema import describe_schema, known_names
+from agent_nb.notebook.values.describe_values import finished_run
 from agent_nb.notebook.values.value_paths import NAME, lookup
 from agent_nb.pages.chromium import installed_viewer
 from agent_nb.pages.page_check import PageViewer
@@ -132,13 +119,12 @@ class CellInput:
         tools = self._tools(server_tools).without(self.rules.without_tools)
         models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
         agent = self._agent(models[0], tools, settings)
-        agent = agent.with_cell(self.source, options.variables if self.source else ())
+        agent = agent.with_cell(self.source)
         if cassette.mode == "record":
             agent = agent.recording(cassette.path, folder=session.home, quiet=True)
         prepared = self._prepare(agent, models=models, variants=options.variants)
-        data_names = known_names(user_names(session.shell)) if settings.data else ()
         return self._plan(
-            [item.pointing_at(self.prompt.elements, data_names) for item in prepared],
+            [item.pointing_at(self.prompt.elements, self.prompt.names) for item in prepared],
             self.models.note(session),
         )
 
@@ -173,7 +159,7 @@ class CellInput:
             prompt = replace(prompt, tables=())
         notes = (
             *self.rules.notes(), note, data_note, self._missing_tools_note(),
-            self._variant_note(), self.bindings.note, *_notes(prompt, shortened),
+            self._variant_note(), self.bindings.note, *prompt_notes(prompt, shortened),
         )  # fmt: skip
         return CellPlan(
             session=self.session,
@@ -229,9 +215,27 @@ class CellInput:
 
 async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> CellPlan:
     """Read variables, files and options; raises `ConfigError` if the cell cannot run as written."""
+    cell_input = await _read(session, options, cell, watched=watched)
+    models, given = cell_input.models, cell_input.given
+    servers = [name for name in cell_input.options.tools if is_server(name)]
+    if replayed := await off_loop(cell_input.replay, absent_tools(servers)):
+        return replayed
+    check_network(models.names, cell_input.cassette.path)
+    models.check(session)
+    allow_agents(session, models.names)
+    plan = await off_loop(cell_input.from_models, await start_tools(session, servers))
+    has_system = cell_input.rules.has_system
+    draft = CellDraft(runs=[*plan.prepared], host=session, given=given, has_system=has_system)
+    await plan_cell(draft)
+    note = "\n".join(filter(None, (plan.note, *draft.notes)))
+    runs = tuple(cast("list[Prepared]", draft.runs))
+    return replace(plan, prepared=runs, note=note, dry_run=draft.dry_run)
+
+
+async def _read(session: Session, options: Options, cell: str, *, watched: bool) -> CellInput:
     check_name(options.name, session.namespace)
     if not options.failure:
-        await off_loop(_check_prompt, session, cell)
+        await off_loop(check_prompt, session, cell)
     rules = await off_loop(CellRules.of, session, options.name)
     options = rules.options(options)
     base = _base(session, options)
@@ -242,38 +246,32 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     models = await off_loop(ModelChoice.of, session, options.models, rules)
     cassette = choose_cassette(options, base, models.recorded)
     bindings = await _bind(session, options, base)
-    if watched and (cells_in(cell) or isinstance(options.failure, PlainCell)):
-        _connect_page(session)
-    cell_input = CellInput(
+    given = _given(session, options, base, rules)
+    asked = CellPrompt(
+        text=cell.strip(),
+        host=session,
+        given=given,
+        sends_values=not settings.data,
+        connect=partial(_connect_page, session, is_watched=watched),
+    )
+    prompt = await read_prompt(session, asked, bindings, options.failure)
+    instructions = "\n\n".join(filter(None, (session.defaults.instructions, *asked.instructions)))
+    return CellInput(
         session=session,
         options=options,
         models=models,
         cassette=cassette,
-        settings=settings,
+        settings=replace(settings, instructions=instructions or None),
         rules=rules,
         base=base,
-        prompt=await _read_prompt(session, options, cell, bindings, schema_only=bool(settings.data)),
-        source="" if options.failure or options.cells or cells_in(cell) else cell.strip(),
+        prompt=prompt,
+        source="" if prompt.has_cells else cell.strip(),
         # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
         pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
         viewer=_viewer(session, bindings, is_shown=watched and not options.plain),
         bindings=bindings,
-        given=_given(session, options, base, rules),
+        given=given,
     )
-    servers = [name for name in options.tools if is_server(name)]
-    if replayed := await off_loop(cell_input.replay, absent_tools(servers)):
-        return replayed
-    check_network(models.names, cassette.path)
-    models.check(session)
-    allow_agents(session, models.names)
-    plan = await off_loop(cell_input.from_models, await start_tools(session, servers))
-    draft = CellDraft(
-        runs=[*plan.prepared], host=session, given=cell_input.given, has_system=rules.has_system
-    )
-    await plan_cell(draft)
-    note = "\n".join(filter(None, (plan.note, *draft.notes)))
-    runs = tuple(cast("list[Prepared]", draft.runs))
-    return replace(plan, prepared=runs, note=note, dry_run=draft.dry_run)
 
 
 def _given(session: Session, options: Options, base: Run | None, rules: CellRules) -> dict[str, Any]:
@@ -293,25 +291,13 @@ def _given(session: Session, options: Options, base: Run | None, rules: CellRule
     }
 
 
-def _connect_page(session: Session) -> None:
+def _connect_page(session: Session, *, is_watched: bool) -> None:
     """Connect to the page before there is a run to show: it is asked for cells of the notebook."""
-    if getattr(session.shell, "kernel", None) is None or needs_view():
+    if not is_watched or getattr(session.shell, "kernel", None) is None or needs_view():
         return
     from agent_nb.notebook.live.hub import hub
 
     hub()
-
-
-def _check_prompt(session: Session, cell: str) -> None:
-    if not cell.strip():
-        raise ConfigError(
-            f"The cell is empty. Write the prompt below the %%{session.defaults.magic_name} line."
-        )
-    if is_stub(cell, session.home):
-        raise ConfigError(
-            "The cell still has the placeholder of an exercise and no prompt, so nothing was sent. Write your prompt in"
-            " its place."
-        )
 
 
 def _settings(session: Session, options: Options, base: Run | None, rules: CellRules) -> RunSettings:
@@ -325,27 +311,22 @@ def _settings(session: Session, options: Options, base: Run | None, rules: CellR
     data = rules.data(values["data"])
     values["data"] = "" if data == "all" else data
     if values["data"]:
-        _check_sends_no_values(session, options)
-    system = find_system(options.system, session.namespace, session.home)
+        _check_sends_no_values(options)
     return RunSettings(
         **{name: value for name, value in values.items() if value or name == "data"},
         limits=Limits.read(
             lambda name: getattr(options, name) or getattr(defaults, name, None), **{MONEY: "budget"}
         ),
-        instructions="\n\n".join(filter(None, (defaults.instructions, system))) or None,
         looks=defaults.looks,
     )
 
 
-def _check_sends_no_values(session: Session, options: Options) -> None:
-    if options.cells or options.images or options.network:
+def _check_sends_no_values(options: Options) -> None:
+    senders = [each for each in features() if each.sends_values]
+    if options.network or any(options.value(each.name) for each in senders):
+        flags = [each.option.flags[0] for each in senders if each.option]
         raise ConfigError(
-            "--cells, -i and --network send values, and --data schema sends none. Leave them out."
-        )
-    if options.system in session.namespace:
-        raise ConfigError(
-            f"`{options.system}` is a variable, and --data schema sends no values. Write the text itself after"
-            " --system, or name a file."
+            f"{listed([*flags, '--network'])} send values, and --data schema sends none. Leave them out."
         )
 
 
@@ -368,58 +349,6 @@ async def _bind(session: Session, options: Options, base: Run | None) -> Binding
     await bindings.encode()
     session.after_cell.add(follow_variables)
     return bindings
-
-
-async def _read_prompt(
-    session: Session, options: Options, cell: str, bindings: Bindings, *, schema_only: bool
-) -> Description:
-    namespace, secrets = session.namespace, await off_loop(own_values)
-    describe: Callable[..., Description] = partial(describe_path, secrets=secrets)
-    if schema_only:
-        describe = partial(describe_schema, allowed_names=known_names(user_names(session.shell)))
-    # The variables of a fix were not chosen by the user.
-    describe_own = describe if schema_only or options.failure else partial(describe, attach=True)
-    await parse_pages(cell, options.variables, namespace)
-    references = await read_references(session, cell, secrets, schema_only=schema_only)
-    parts = [expand(cell.strip(), namespace, describe_own, references.titles)]
-    for variable in options.variables:
-        description = describe_own(variable, namespace)
-        parts.append(replace(description, text=f"Variable `{variable}`:\n{description.text}"))
-    if bindings:
-        parts.append(bindings.describe(describe, secrets, schema_only=schema_only))
-    if options.cells:
-        cells = [*islice(recent_cells(session.shell, secrets), options.cells)]
-        parts.append(Description("\n\n".join(reversed(cells))))
-    if isinstance(options.failure, PlainCell) and not schema_only:
-        parts.append(await figures_of(session, options.failure))
-    parts.append(references.description)
-    data = bool(options.failure or options.cells or references.titles) or has_data(
-        cell, options.variables, namespace
-    )
-    images = await load_images(options.images, namespace)
-    text = "\n\n".join(part.text for part in parts if part.text)
-    prompt = joined(whole_text(text), parts)
-    return replace(prompt, images=(*prompt.images, *images), broken=prompt.text != text, has_data=data)
-
-
-def _notes(prompt: Description, files: Sequence[str]) -> Iterator[str]:
-    """Notes for the user on masked, shortened or replaced parts of the prompt."""
-    if prompt.tables:
-        yield f"The model sees {_listed(prompt.tables)}."
-    if prompt.masked:
-        yield f"Masked as secrets, so the model does not see them: {_listed(prompt.masked)}."
-    if prompt.broken:
-        yield "Lone surrogates in the prompt are sent as \ufffd: they cannot be encoded."
-    if prompt.shortened:
-        yield f"Too long for the prompt, so the model sees part of it: {_listed(prompt.shortened)}."
-    yield from prompt.notes
-    if files:
-        names = _listed([f"`{path}`" for path in files])
-        yield f"Too long for the prompt, so the model sees the first lines and can read the rest: {names}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(names))
 
 
 def _base(session: Session, options: Options) -> Run | None:

@@ -1,10 +1,15 @@
 """Cells in a prompt: those that it names by `{{cell:ID}}` or `{{cell:3}}`, and the figures for `%agent explain`."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
 
+from agent_nb._base.secrets import own_values
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ConfigError
+from agent_nb.engine.description import Description
+from agent_nb.engine.draft import CellPrompt
+from agent_nb.engine.feature_code import CellCode
 from agent_nb.files.notebook_cells import CellContent
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.front_end import cell_id
@@ -12,36 +17,42 @@ from agent_nb.notebook.notebook_tools.cells import describe_cells, describe_figu
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError
 from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.values.describe_values import Description, cells_in
+from agent_nb.notebook.values.describe_values import cells_in
 
 
-@dataclass(frozen=True, slots=True)
-class CellReferences:
-    titles: Mapping[str, str]
-    """The text that replaces each reference in the prompt, by id: `cell 3`."""
-    description: Description
-    """The cells, which follow the prompt."""
+class CellReferences(CellCode[Any]):
+    async def prompt(self, cell: CellPrompt) -> Description | None:
+        """The cells that the prompt refers to, as they are now; raises `ConfigError` if one cannot be read."""
+        ids = cells_in(cell.text)
+        if ids and not cell.sends_values:
+            raise ConfigError(
+                f"`{{{{cell:{ids[0]}}}}}` sends the cell and its output, and --data schema sends no values. Leave it"
+                " out."
+            )
+        if not ids:
+            return None
+        session = cast("Session", cell.host)
+        cell.connect()
+        named, time = await _named_cells(session, ids)
+        cell.titles |= {name: label_of(found) for name, found in named.items()}
+        by_label = {label_of(found): found for found in named.values()}
+        cells = sorted(by_label.values(), key=lambda found: (found.number, found.count or 0))
+        description = await off_loop(lambda: describe_cells(cells, own_values()))
+        description = _with_time(description, time if cells[-1].number else "", "cells")
+        return replace(description, has_cells=True)
 
 
-async def read_references(
-    session: Session, prompt: str, secrets: Collection[str], *, schema_only: bool
-) -> CellReferences:
-    """The cells that a prompt refers to, as they are now; raises `ConfigError` if one cannot be read."""
-    ids = cells_in(prompt)
-    if not ids:
-        return CellReferences({}, Description(""))
-    first = f"{{{{cell:{ids[0]}}}}}"
-    if schema_only:
-        raise ConfigError(
-            f"`{first}` sends the cell and its output, and --data schema sends no values. Leave it out."
-        )
+async def _named_cells(session: Session, ids: Sequence[str]) -> tuple[dict[str, CellContent], str]:
+    """The cells by the ids in the prompt, and when the notebook was saved if it is not open."""
     ran = {name: cell for name in ids if (cell := _ran_as(session, name))}
     cells, time = list[CellContent](), ""
     try:
         cells, time, _ = await open_or_saved_cells(session, cell_id(session.shell), ids)
     except NotOpenError as error:
         if len(ran) < len(ids):
-            raise ConfigError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
+            raise ConfigError(
+                f"`{{{{cell:{ids[0]}}}}}` cannot be read: {error}. Paste the cell in its place."
+            ) from None
     named = {cell.id: cell for cell in cells if cell.id in ids}
     for name, cell in ran.items():
         if name not in named:
@@ -55,11 +66,7 @@ async def read_references(
             f" or has the id of another cell.{unless}"
             f" For the braces themselves, write \\{{{{cell:{absent[0]}}}}}."
         )
-    titles = {name: label_of(cell) for name, cell in named.items()}
-    by_label = {label_of(cell): cell for cell in named.values()}
-    cells = sorted(by_label.values(), key=lambda cell: (cell.number, cell.count or 0))
-    description = await off_loop(describe_cells, cells, secrets)
-    return CellReferences(titles, _with_time(description, time if cells[-1].number else "", "cells"))
+    return named, time
 
 
 def _ran_as(session: Session, name: str) -> CellContent | None:

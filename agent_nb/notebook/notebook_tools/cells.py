@@ -10,10 +10,11 @@ from agent_nb._base.text import fenced, printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image
+from agent_nb.engine.description import Description, joined
 from agent_nb.files.notebook_cells import NUMBERS, CellContent, count_of, read_notebook_cells, text_of
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.cells import COLOUR, mask_named, masked_beginning
-from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT, Description, joined
+from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT
 
 MOST_LISTED = 500
 MOST_TEXT = 40_000

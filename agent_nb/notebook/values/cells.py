@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from agent_nb._base.secrets import MASK, can_be_secret, is_secret_name, mask, mask_values
+from agent_nb._base.secrets import MASK, can_be_secret, is_secret_name, mask, mask_values, own_values
 from agent_nb._base.text import fenced
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, describe, limited
 from agent_nb.notebook.values.value_masking import Masks
@@ -23,8 +23,9 @@ _PAIR = re.compile(
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-def recent_cells(shell: Any, values: Collection[str]) -> Iterator[str]:
+def recent_cells(shell: Any) -> Iterator[str]:
     """The source, text output and error of each cell before the current one, newest first."""
+    values = own_values()
     sources = shell.history_manager.input_hist_raw
     failures = getattr(shell.history_manager, "exceptions", {})  # IPython 7 does not store them
     for number in range(len(sources) - 2, 0, -1):

@@ -2,8 +2,8 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.events import ENDINGS
-from agent_nb.core.messages import Attachment
+from agent_nb.engine.description import Description, joined
 from agent_nb.engine.handle import Handle
 from agent_nb.files import Files, entry_of, human_size
 from agent_nb.images.pdf import is_pdf, to_attachment
@@ -34,42 +34,6 @@ _REFERENCE = re.compile(
     r"(\\?)\{\{\s*(?:cell:\s*(?P<cell>[A-Za-z0-9_-]{1,64})|(?P<path>" + PATH + r"))\s*\}\}"
 )
 """A variable, or a cell by its id: the colon is in no path."""
-
-
-@dataclass(frozen=True, slots=True)
-class Description:
-    """A value as the model sees it: text, images and PDFs."""
-
-    text: str
-    images: tuple[Attachment, ...] = ()
-    elements: tuple[Element, ...] = ()
-    """Page elements in the description."""
-    masked: tuple[str, ...] = ()
-    """Masked names, for the note to the user."""
-    shortened: tuple[str, ...] = ()
-    """Truncated values, for the note to the user."""
-    broken: bool = False
-    """Whether characters that cannot be encoded were replaced."""
-    tables: tuple[str, ...] = ()
-    """Rows included per table, for the note to the user: `` `sales` (24 of 24 rows) ``."""
-    head: str = ""
-    """The first rows of a table."""
-    has_data: bool = False
-    """Whether a prompt contains data of the user."""
-    notes: tuple[str, ...] = ()
-    """Other notes to the user."""
-
-
-def joined(text: str, parts: Sequence[Description]) -> Description:
-    return Description(
-        text,
-        images=tuple(image for part in parts for image in part.images),
-        elements=tuple(element for part in parts for element in part.elements),
-        masked=tuple(name for part in parts for name in part.masked),
-        shortened=tuple(name for part in parts for name in part.shortened),
-        tables=tuple(table for part in parts for table in part.tables),
-        notes=tuple(note for part in parts for note in part.notes),
-    )
 
 
 def describe_path(
@@ -229,17 +193,12 @@ def expand(
     return joined(_REFERENCE.sub(replace, prompt), parts)
 
 
-async def parse_pages(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> None:
-    """Parse the pages whose elements the cell names, off the event loop, so that describing the elements is fast."""
-    for path in paths_in(prompt, variables):
+async def parse_pages(paths: Iterable[str], namespace: Mapping[str, Any]) -> None:
+    """Parse the pages whose elements are named, off the event loop, so that describing the elements is fast."""
+    for path in paths:
         if ".element(" in path and isinstance(namespace.get(first_name(path)), Run):
             with contextlib.suppress(ConfigError):  # `expand` raises it again
                 await off_loop(lookup, path, namespace)
-
-
-def has_data(prompt: str, variables: Sequence[str], namespace: Mapping[str, Any]) -> bool:
-    """Whether the prompt contains values of the user other than runs, their files and pages, images and PDFs."""
-    return any(is_data(namespace.get(first_name(path))) for path in paths_in(prompt, variables))
 
 
 def is_data(value: Any) -> bool:

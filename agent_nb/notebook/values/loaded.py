@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from agent_nb._base.secrets import mask_values
+from agent_nb.engine.description import Description
 from agent_nb.notebook.user_variables import newest_variables, user_data, user_names
 from agent_nb.notebook.values.describe_values import (
-    Description,
     describe,
     describe_path,
     expand,

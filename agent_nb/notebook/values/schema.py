@@ -11,7 +11,8 @@ from itertools import chain
 from typing import Any
 
 from agent_nb.engine.data_gate import schema_text
-from agent_nb.notebook.values.describe_values import Description, read_path
+from agent_nb.engine.description import Description
+from agent_nb.notebook.values.describe_values import read_path
 from agent_nb.notebook.values.kinds import class_name, class_names, kind_of, no_columns, size_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import MOST_COLUMNS

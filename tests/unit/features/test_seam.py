@@ -7,12 +7,13 @@ import pytest
 
 from agent_nb import Agent
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.feature import RECORDS_GIVEN, ClassRule, Default, Feature, features
+from agent_nb.core.feature import RECORDS_GIVEN, ClassRule, Default, Feature
 from agent_nb.core.option import count, flag
 from agent_nb.core.options import OPTIONS
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.core.setting import Setting
-from agent_nb.engine.feature_code import RecordsGiven, RunPart
+from agent_nb.engine.description import Description
+from agent_nb.engine.feature_code import CellCode, RecordsGiven, RunPart
 from agent_nb.providers.scripted import ScriptedProvider, text
 from tests.support.plugins import plugin_of
 from tests.support.scripts import run_script
@@ -46,7 +47,8 @@ AGREE = Feature(
 
 def test_code_of_a_feature_imports_the_seam_alone():
     """A declaration imports `core/feature.py`; code imports the seam, `_base`, its folder and other declarations."""
-    declarations = {f"agent_nb.features.{each.name}" for each in features()}
+    folders = (PACKAGE / "features").glob("*/__init__.py")
+    declarations = {f"agent_nb.features.{path.parent.name}" for path in folders}
     for path in (PACKAGE / "features").glob("*/*.py"):
         place, tree = path.relative_to(PACKAGE), ast.parse(path.read_text(encoding="utf-8"))
         own = f"agent_nb.features.{place.parts[1]}"
@@ -174,6 +176,21 @@ async def test_an_error_of_a_feature_ends_the_run_with_its_name(loud, monkeypatc
 def test_a_run_that_sends_no_values_takes_no_feature_of_a_plugin(loud):
     with pytest.raises(ConfigError, match="The feature `shout` of a plugin may add values"):
         Agent(ScriptedProvider([])).with_data("schema").prepare("go")
+
+
+class Weather(CellCode):
+    async def prompt(self, cell):
+        town = await cell.describe("town")
+        return Description(f"It rains on {town.text}.")
+
+
+def test_a_plugins_part_of_a_prompt_follows_those_of_the_package(shell):
+    shell.run("town = 'Lyon'")
+    with plugin_of(Feature("weather", cell=f"{__name__}:Weather")):
+        sent = shell.run(f"{DEMO} --cells 1 --dry-run\nA form").stdout
+        assert sent.index("A form") < sent.index("Cell 1:") < sent.index("It rains on Lyon.")
+        refused = str(shell.run(f"{DEMO} --data schema\nA form").error)
+    assert refused.startswith("The feature `weather` of a plugin may add values")
 
 
 def test_a_removed_feature_leaves_nothing(shell):

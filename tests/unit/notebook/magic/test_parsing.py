@@ -17,14 +17,14 @@ def test_without_a_name_it_is_run(shell):
 
 def test_repeated_options_are_collected(shell):
     options = shell.options("hero -m demo: -m openai:gpt-6-sol -w df -w town -t roll -i a.png")
-    assert (options.models, options.variables) == (("demo:", "openai:gpt-6-sol"), ("df", "town"))
-    assert (options.tools, options.images) == (("roll",), ("a.png",))
+    assert (options.models, options.value("variables")) == (("demo:", "openai:gpt-6-sol"), ("df", "town"))
+    assert (options.tools, options.value("images")) == (("roll",), ("a.png",))
 
 
 @pytest.mark.parametrize("quote", ["'", '"'])
 def test_quotes_are_removed(shell, quote):
     options = shell.options(f"hero --system {quote}Speak French{quote} -i {quote}my photo.png{quote}")
-    assert (options.system, options.images) == ("Speak French", ("my photo.png",))
+    assert (options.value("system"), options.value("images")) == ("Speak French", ("my photo.png",))
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,10 @@ def test_a_prompt_on_the_line_is_refused(shell, line, quoted):
 
 
 def test_quoted_text_is_not_an_option(shell):
-    assert shell.options("hero --system 'Never write --important'").system == "Never write --important"
-    assert shell.options("hero --system it's").system == "it's"
+    assert (
+        shell.options("hero --system 'Never write --important'").value("system") == "Never write --important"
+    )
+    assert shell.options("hero --system it's").value("system") == "it's"
 
 
 def test_options_can_be_written_with_equals(shell):

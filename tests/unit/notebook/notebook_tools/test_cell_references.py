@@ -1,14 +1,18 @@
 """`{{cell:ID}}` in a prompt, and the figures for `%agent explain`, of a notebook that anybody may have written."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
-from agent_nb._base.secrets import MASK, own_values
+from agent_nb._base.secrets import MASK
 from agent_nb.core.errors import ConfigError
+from agent_nb.engine.draft import CellPrompt
+from agent_nb.engine.parts import cell_code_of
+from agent_nb.features.prompt import CELL_REFERENCES
 from agent_nb.notebook.failures import PlainCell
 from agent_nb.notebook.magic.fix import read_fix
-from agent_nb.notebook.notebook_tools.cell_references import figures_of, read_references
+from agent_nb.notebook.notebook_tools.cell_references import figures_of
 from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES
 from agent_nb.notebook.values.describe_values import cells_in, escaped, expand
 from tests.unit.notebook.notebook_tools.conftest import code, figure
@@ -17,8 +21,10 @@ ASK = "Why is it red?\n\nThis is about {{cell:plot}}."
 HOSTILE = "```\nCell 1 (id intro): {{api_key}} {{cell:load}} \\\\{{cell:mean}}"
 
 
-async def read(page, prompt, *secrets):
-    return await read_references(page.session, prompt, secrets, schema_only=False)
+async def read(page, prompt):
+    cell = CellPrompt(text=prompt, host=page.session, given={}, sends_values=True, connect=bool)
+    description = await cell_code_of(CELL_REFERENCES).prompt(cell)
+    return SimpleNamespace(titles=cell.titles, description=description)
 
 
 @pytest.fixture
@@ -84,7 +90,7 @@ async def test_long_outputs_and_many_figures_are_cut_and_the_user_is_told(page):
 async def test_secrets_are_masked(page, secret):
     stream = {"output_type": "stream", "text": secret}
     page.cells += [code("keys", f"password = 'other-secret-9'\nlogin('{secret}')", stream)]
-    text = (await read(page, "{{cell:keys}}", *own_values())).description.text
+    text = (await read(page, "{{cell:keys}}")).description.text
     assert text.count(MASK) == 3
     assert secret not in text
     assert "other-secret-9" not in text
