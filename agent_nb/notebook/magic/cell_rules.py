@@ -8,18 +8,16 @@ from agent_nb._base.constants import is_replay
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Event
 from agent_nb.core.options import Options
-from agent_nb.core.run_settings import LIMITS, Limits, stricter
+from agent_nb.core.run_settings import LIMITS, STRICTNESS, Limits, Mode, stricter
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.start import Prepared
-from agent_nb.files import Files
 from agent_nb.notebook.front_end import cell_message
 from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.notebook_tools.saved_cells import is_switched_off, notebook_file
 from agent_nb.notebook.session import Session
-from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Notebook, Rules, reserve, rules_for
+from agent_nb.plugins import COMMANDS, TOOLS, Cell, Command, Files, Notebook, Rules, Run, reserve, rules_for
 from agent_nb.providers import full_name
-from agent_nb.run import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,9 @@ class CellRules:
         """The models for cells that name none, each with the file that sets it."""
         return [(rules.default_model, rules.source) for _, rules in self.by_plugin if rules.default_model]
 
-    def approve(self, rules: ApprovalRules) -> ApprovalRules:
+    def approve(self, values: Iterable[str], default: Mode) -> ApprovalRules:
+        """The rules of all `--approve` values, tightened by the plugins."""
+        rules = _read_rules(values, default)
         for _, plugin_rules in self.by_plugin:
             rules = rules.at_least(plugin_rules.approve) if plugin_rules.approve else rules
         return rules
@@ -118,6 +118,23 @@ class CellRules:
 
     def end(self, run: Run) -> list[str]:
         return [note for _, rules in self.by_plugin for note in rules.end(run)]
+
+
+def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
+    """The rules of all `--approve` values, such as `auto` and `run_python=ask`. The last one for a tool wins."""
+    by_name: dict[str, Mode] = {}
+    for value in values:
+        name, equals, mode_name = value.rpartition("=")
+        mode = next((mode for mode in STRICTNESS if mode == mode_name), None)
+        if mode is None or (equals and not name):
+            raise ConfigError(
+                f"--approve takes ask, auto, deny, or a rule for one tool such as `--approve NAME=ask`, not {value!r}."
+            )
+        if name:
+            by_name[name] = mode
+        else:
+            default = mode
+    return ApprovalRules(default, by_name)
 
 
 def plugin_commands(builtin_names: Iterable[str]) -> dict[str, Command]:

@@ -22,9 +22,10 @@ from agent_nb.engine.parts import before_view, end_cell, save_cell, start_cell
 from agent_nb.engine.start import VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
 from agent_nb.notebook.front_end import CellError, RunStopped, is_attended, is_watched, on_interrupt
+from agent_nb.notebook.magic.cell_input import CellPlan
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, set_variables
-from agent_nb.notebook.magic.plan import CellPlan, make_plan
+from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.notebook.notebook_tools.proposals import with_decisions
 from agent_nb.notebook.page.pages import succeed
 from agent_nb.notebook.retry_cells import written_cell

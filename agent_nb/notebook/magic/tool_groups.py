@@ -1,10 +1,17 @@
 """The groups of tools for the notebook, by the name that `-t` and `lab.toml` accept."""
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from agent_nb.core.errors import ConfigError
 from agent_nb.engine.parts import feature_tools
 from agent_nb.notebook.kernel_tools import KERNEL, kernel_tools
+from agent_nb.notebook.magic.mcp import is_server
 from agent_nb.notebook.notebook_tools.tools import NOTEBOOK, notebook_tools
 from agent_nb.notebook.session import Session
-from agent_nb.tools import Tool
+from agent_nb.notebook.values.value_paths import lookup
+from agent_nb.plugins import TOOLS
+from agent_nb.tools import Tool, Toolbox
 
 
 def tool_groups(session: Session, *, schema_only: bool = False) -> dict[str, tuple[Tool, ...]]:
@@ -14,3 +21,29 @@ def tool_groups(session: Session, *, schema_only: bool = False) -> dict[str, tup
         NOTEBOOK: notebook_tools(session, schema_only=schema_only),
         **feature_tools(),
     }
+
+
+def read_tools(
+    session: Session, names: Iterable[str], server_tools: Sequence[Tool], *, schema_only: bool
+) -> Toolbox:
+    """The built-in tools plus the named ones: variables, tools for the notebook, plugin tools and server tools.
+
+    A variable overrides a tool for the notebook of the same name.
+    """
+    groups, namespace = tool_groups(session, schema_only=schema_only), session.namespace
+    tools: list[Tool | Callable[..., Any]] = []
+    packaged: dict[str, Tool] = {}
+    for name in (name for name in names if not is_server(name)):
+        plugin_tools = [tool for family in TOOLS for tool in TOOLS[family] if name in (family, tool.name)]
+        own_tools = [tool for group in groups for tool in groups[group] if name in (group, tool.name)]
+        if (own_tools or plugin_tools) and not callable(namespace.get(name)):
+            packaged |= {tool.name: tool for tool in own_tools}
+            tools += [] if own_tools else plugin_tools
+            continue
+        value = lookup(name, namespace)
+        if not callable(value):
+            raise ConfigError(
+                f"`{name}` is of type {type(value).__name__}, not a tool. Decorate a function with @tool."
+            )
+        tools.append(value)
+    return Toolbox.default([*tools, *packaged.values(), *server_tools])
