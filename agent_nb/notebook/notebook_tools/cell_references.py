@@ -23,14 +23,13 @@ from agent_nb.notebook.values.describe_values import cells_in
 class CellReferences(CellCode[Any]):
     async def prompt(self, cell: CellPrompt) -> Description | None:
         """The cells that the prompt refers to, as they are now; raises `ConfigError` if one cannot be read."""
-        ids = cells_in(cell.text)
-        if ids and not cell.sends_values:
-            raise ConfigError(
-                f"`{{{{cell:{ids[0]}}}}}` sends the cell and its output, and --data schema sends no values. Leave it"
-                " out."
-            )
-        if not ids:
+        if not (ids := cells_in(cell.text)):
             return None
+        if not cell.sends_values:
+            first = f"{{{{cell:{ids[0]}}}}}"
+            raise ConfigError(
+                f"`{first}` sends the cell and its output, and --data schema sends no values. Leave it out."
+            )
         session = cast("Session", cell.host)
         cell.connect()
         named, time = await _named_cells(session, ids)
@@ -50,9 +49,8 @@ async def _named_cells(session: Session, ids: Sequence[str]) -> tuple[dict[str, 
         cells, time, _ = await open_or_saved_cells(session, cell_id(session.shell), ids)
     except NotOpenError as error:
         if len(ran) < len(ids):
-            raise ConfigError(
-                f"`{{{{cell:{ids[0]}}}}}` cannot be read: {error}. Paste the cell in its place."
-            ) from None
+            first = f"{{{{cell:{ids[0]}}}}}"
+            raise ConfigError(f"`{first}` cannot be read: {error}. Paste the cell in its place.") from None
     named = {cell.id: cell for cell in cells if cell.id in ids}
     for name, cell in ran.items():
         if name not in named:
