@@ -34,13 +34,13 @@ from agent_nb.core.run_settings import (
     had_data,
     stricter,
 )
+from agent_nb.engine import parts
 from agent_nb.engine.approval import Policy, read_policy
 from agent_nb.engine.batch.runs import Models, Prompts, Runs, Store, plan_jobs
 from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.draft import Draft
-from agent_nb.engine.handle import RunHandle
+from agent_nb.engine.handle import Handle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks
-from agent_nb.engine.parts import code_of
 from agent_nb.engine.run_input import InputArgs, RunInput, as_sequence, open_run, read_images
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, check_loop, start_variants
 from agent_nb.images.maker import INPUTS, Studio
@@ -121,7 +121,7 @@ class Agent:
         """
         return self._prepare(self._open(prompt, files=files, images=images, base=base, messages=messages))
 
-    def start(self, prompt: str, **input_args: Unpack[InputArgs]) -> RunHandle:
+    def start(self, prompt: str, **input_args: Unpack[InputArgs]) -> Handle:
         """Start a run in the running event loop and return its handle.
 
         `input_args` contains arguments of `prepare`; images are read in the same way.
@@ -412,8 +412,7 @@ class Agent:
             several=several,
             is_bound=self._bound is not None,
         )
-        for feature in features():
-            code_of(feature).prepare(draft)
+        parts.prepare(draft)
         return draft
 
     def _check_data(self, run_input: RunInput) -> None:
@@ -527,7 +526,9 @@ def read_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := keywords.keys() - by_name.keys():
         raise TypeError(f"Agent.__init__() got an unexpected keyword argument {min(unknown)!r}")
     return {
-        name: code_of(by_name[name]).read(value, {}) for name, value in keywords.items() if value is not None
+        name: parts.read_given(by_name[name], value, {})
+        for name, value in keywords.items()
+        if value is not None
     }
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agent_nb._base.late import late
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -12,10 +14,15 @@ class Command:
     usage: str
     """The command and its arguments, such as `load NAME`."""
     help: str
-    run: Callable[[Any, str], Any]
-    """Called with the notebook and the arguments; raises `ConfigError` if they are invalid. The result is displayed."""
-    completes: Callable[[Any, Sequence[str]], Iterable[tuple[str, str]]] | None = None
+    run: Callable[[Any, str], Any] | str
+    """Called with the notebook and the arguments; raises `ConfigError` if they are invalid. The result is displayed.
+    A feature names its functions as `module:function`, and they get the `Host`; "" if it is for the terminal alone."""
+    completes: Callable[[Any, Sequence[str]], Iterable[tuple[str, str]]] | str | None = None
     """Returns the possible next words with short help, given the notebook and the previous words."""
+    terminal: str = ""
+    """For `agent-nb COMMAND` of a feature: called with the words that follow. The result is printed."""
+    after: str = ""
+    """The command of `%agent` that it follows in the help; empty for the last place."""
 
     @property
     def name(self) -> str:
@@ -24,3 +31,16 @@ class Command:
     @property
     def takes_arguments(self) -> bool:
         return self.usage != self.name
+
+    def call(self, host: Any, arguments: str) -> Any:
+        return _function(self.run)(host, arguments)
+
+    def candidates(self, host: Any, before: Sequence[str]) -> Iterable[tuple[str, str]]:
+        return _function(self.completes)(host, before) if self.completes else ()
+
+    def call_in_terminal(self, words: Sequence[str]) -> Any:
+        return _function(self.terminal)(words)
+
+
+def _function(place: Callable[..., Any] | str) -> Callable[..., Any]:
+    return late(*place.split(":")) if isinstance(place, str) else place

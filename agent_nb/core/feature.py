@@ -8,12 +8,14 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from agent_nb._base.command import Command
 from agent_nb.core.option import Number, Option, above_zero, count, flag
 from agent_nb.core.setting import Setting
 
 __all__ = [
     "RECORDS_GIVEN",
     "ClassRule",
+    "Command",
     "Default",
     "Feature",
     "Number",
@@ -26,6 +28,7 @@ __all__ = [
     "flag",
     "follow",
     "imported",
+    "insert",
     "is_built_in",
     "plugins_code",
     "remove_feature",
@@ -72,6 +75,7 @@ class Feature(Generic[Given_co]):
         sends_values: bool = False,
         refused_by: Mapping[str, str] = {},
         texts: tuple[str, ...] = (),
+        commands: tuple[Command, ...] = (),
         value: str = "",
         code: str = "",
         cell: str = "",
@@ -89,6 +93,7 @@ class Feature(Generic[Given_co]):
         """Why a protocol refuses it; the sentence begins with the name of the model or agent."""
         self.texts = texts
         """Prompts that it adds to a conversation, which `--data schema` may send."""
+        self.commands = commands
         self.value = value
         """The type of `run.NAME`, such as `int | None`, for type checkers; empty if runs have no value of this name."""
         self.code, self.cell, self.tools = code, cell, tools
@@ -145,7 +150,7 @@ def follow(table: dict[str, Any], column: str) -> None:
 
     def change(feature: Feature[Any], is_there: bool) -> None:
         if is_there and (row := getattr(feature, column)):
-            _insert(table, feature.name, row)
+            insert(table, feature.name, row)
         else:
             table.pop(feature.name, None)
 
@@ -154,7 +159,7 @@ def follow(table: dict[str, Any], column: str) -> None:
     TABLES.append(change)
 
 
-def _insert(table: dict[str, Any], name: str, row: Any) -> None:
+def insert(table: dict[str, Any], name: str, row: Any) -> None:
     """Add a row, after the one that its column `after` names."""
     rows, names = [*table.items()], [*table]
     after = getattr(row, "after", "")

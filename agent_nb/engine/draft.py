@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from agent_nb._base.user_file import UserFile
 from agent_nb.core.feature import Feature
@@ -15,7 +15,11 @@ from agent_nb.engine.run_input import RunInput
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.providers.base import Provider
 from agent_nb.run import Run
-from agent_nb.tools import Toolbox
+from agent_nb.tools import Tool, Toolbox
+
+if TYPE_CHECKING:
+    from agent_nb.files.notebook_cells import CellContent
+    from agent_nb.tools.base import Branch
 
 Given = TypeVar("Given")
 DECLINED = "you did not allow it"
@@ -78,9 +82,21 @@ class Host(Protocol):
     def command(self, text: str) -> str:
         """Return a line such as `%agent use`, with the magic's configured name."""
 
+    def value(self, name: str) -> Any:
+        """The user's variable of this name; raises `ConfigError` if there is none."""
+
+    async def cells(self) -> "Sequence[CellContent]":
+        """The cells of the notebook as it is open, or else as saved; raises `ConfigError` if it cannot be read."""
+
+    def tools(self, names: Sequence[str]) -> Sequence[Tool]:
+        """New tools by the names that `-t` takes, such as `kernel`; raises `ConfigError` for an unknown name."""
+
+    async def branch(self) -> "Branch":
+        """A new branch of the session. The caller ends it."""
+
     def is_attended(self) -> bool: ...
     def confirm(self, question: str) -> bool: ...
-    def cells(self) -> Iterator[str]:
+    def executed_cells(self) -> Iterator[str]:
         """The source, text output and error of each earlier cell, masked, newest first."""
 
     def refusal(self, consents: UserFile, subject: Sequence[str], question: str) -> str:

@@ -7,7 +7,7 @@ hosts with a user also call `planned`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Event, Reason
@@ -26,7 +26,12 @@ from agent_nb.render.shown import Addition
 from agent_nb.run import Run
 from agent_nb.tools.base import BranchedSession
 
+if TYPE_CHECKING:
+    from agent_nb.engine.handle import Handle, RunHandle
+
 Given = TypeVar("Given")
+StartRuns = Callable[[Sequence[Any]], Sequence["RunHandle"]]
+"""Starts prepared runs together, as variants of each other."""
 
 
 class Say(NamedTuple):
@@ -134,6 +139,10 @@ class FeatureCode(Generic[Given]):
 
     def prepare(self, draft: Draft) -> None:
         """Change a request that is prepared, and record the setting in `draft.recorded`."""
+
+    def run(self, prepared: PreparedRun, start: StartRuns) -> "Handle | None":
+        """Start runs for a request without variants, and return the handle that counts; None for the ordinary way."""
+        return None
 
     def part(self, run: PartInputs) -> RunPart | None:
         """Take part in a run that starts."""

@@ -162,7 +162,9 @@ class EngineRun(RunHandle):
     def _result(self, reason: Reason, error: str | None, other_models: tuple[str, ...]) -> Run:
         meter, seconds = self._budget.meter, self._journal.at
         usage, cost = meter.total, meter.cost
-        end = self._turns.parts.finish()
+        end, failure = self._turns.parts.finish()
+        if failure and not (error or ENDINGS[reason].is_by_user):
+            reason, error = "failed", mask(failure)
         about = {"reason": reason, "error": error, "other_models": other_models, "answer": end.answer}
         self._emit(RunFinished, **about, values=end.values, usage=usage, cost=cost, seconds=seconds)
         return Run(

@@ -1,18 +1,22 @@
 """Calls the hooks of features."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from agent_nb._base.log import log
 from agent_nb.core.errors import AgentError, ConfigError
+from agent_nb.core.events import Event
 from agent_nb.core.feature import Feature, features, imported, is_built_in
 from agent_nb.core.messages import ToolCall, ToolResult
 from agent_nb.engine.description import Description
-from agent_nb.engine.draft import CellDraft, CellEnd, CellPrompt, CellStart
+from agent_nb.engine.draft import CellDraft, CellEnd, CellPrompt, CellStart, Draft
 from agent_nb.engine.ending import EndRun
-from agent_nb.engine.feature_code import CellCode, FeatureCode, Next, PartInputs, RunEnd, RunPart
+from agent_nb.engine.feature_code import CellCode, FeatureCode, Next, PartInputs, RunEnd, RunPart, StartRuns
+from agent_nb.engine.handle import Handle
+from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.providers.base import Request, Turn
 from agent_nb.tools import Tool
@@ -25,21 +29,41 @@ class Parts:
 
     def __init__(self, run: PartInputs) -> None:
         self._parts: list[tuple[str, RunPart]] = []
+        self._error: Exception | None = None
+        """Ends the run where an error can, as the first of those that were raised where none can."""
         for feature in features():
-            with _named(feature.name):
+            with self._kept(feature.name):
                 if part := code_of(feature).part(run):
                     self._parts.append((feature.name, part))
                     if type(part).event is not RunPart.event:
-                        run.journal.subscribe(part.event)
+                        run.journal.subscribe(partial(self._event, feature.name, part))
         self.in_order = any(part.in_order for _, part in self._parts)
 
+    @contextmanager
+    def _kept(self, name: str) -> Iterator[None]:
+        """Keep an error, which ends the run later."""
+        try:
+            with _named(name):
+                yield
+        except (AgentError, EndRun) as error:
+            log.info("the feature %s failed", name, exc_info=True)
+            self._error = self._error or error
+
+    def _event(self, name: str, part: RunPart, event: Event) -> None:
+        with self._kept(name):
+            part.event(event)
+
     async def begin(self, runner: ToolRunner) -> ToolRunner:
+        if self._error:
+            raise self._error
         for name, part in self._parts:
             with _named(name):
                 runner = await part.begin(runner)
         return runner
 
     def outgoing(self, request: Request) -> Request:
+        if self._error:
+            raise self._error
         for name, part in self._parts:
             with _named(name):
                 request = part.outgoing(request)
@@ -47,7 +71,8 @@ class Parts:
 
     def written(self, request: Request) -> Request:
         for name, part in self._parts:
-            request = part.written(request) if is_built_in(name) else request
+            with _named(name):
+                request = part.written(request) if is_built_in(name) else request
         return request
 
     def completed(self, turn: Turn) -> Turn:
@@ -57,10 +82,18 @@ class Parts:
         return turn
 
     def closing(self) -> str:
-        return next((text for _, part in self._parts if (text := part.closing())), "")
+        for name, part in self._parts:
+            with _named(name):
+                if text := part.closing():
+                    return text
+        return ""
 
     def runs_last(self, calls: Sequence[ToolCall]) -> bool:
-        return any(part.runs_last(calls) for _, part in self._parts)
+        for name, part in self._parts:
+            with _named(name):
+                if part.runs_last(calls):
+                    return True
+        return False
 
     async def after_tools(self, results: Sequence[tuple[str, ToolResult]]) -> Next:
         for name, part in self._parts:
@@ -76,14 +109,19 @@ class Parts:
                     return following
         return None
 
-    def finish(self) -> RunEnd:
+    def finish(self) -> tuple[RunEnd, str]:
+        """What the run ends with, and the error of a feature that has not ended it yet."""
         end = RunEnd()
         for name, part in self._parts:
-            try:
+            with self._kept(name):
                 part.finish(end)
-            except Exception:
-                log.exception("the feature %s failed at the end of the run", name)
-        return end
+                try:
+                    json.dumps(end.values.get(name))
+                except (TypeError, ValueError):
+                    del end.values[name]
+                    raise
+        error = self._error
+        return end, str(error.error or "" if isinstance(error, EndRun) else error or "")
 
     def close(self) -> None:
         for name, part in self._parts:
@@ -96,7 +134,7 @@ class Parts:
 async def prompt_parts(cell: CellPrompt) -> list[Description]:
     parts = []
     for feature in features():
-        with _named(feature.name):
+        with _named(feature.name, ConfigError):
             if part := await cell_code_of(feature).prompt(cell):
                 parts.append(part)
                 if not (cell.sends_values or is_built_in(feature.name)):
@@ -107,15 +145,36 @@ async def prompt_parts(cell: CellPrompt) -> list[Description]:
     return parts
 
 
+def read_given(feature: Feature[Given], value: Any, names: Mapping[str, Any]) -> Given:
+    with _named(feature.name, ConfigError):
+        code: FeatureCode[Given] = code_of(feature)
+        return code.read(value, names)
+
+
+def prepare(draft: Draft) -> None:
+    for feature in features():
+        with _named(feature.name, ConfigError):
+            code_of(feature).prepare(draft)
+
+
+def run_of_feature(prepared: PreparedRun, start: StartRuns) -> Handle | None:
+    """The run that a feature starts for this request; None if none does."""
+    for feature in features():
+        with _named(feature.name, ConfigError):
+            if (handle := code_of(feature).run(prepared, start)) is not None:
+                return handle
+    return None
+
+
 async def plan_cell(draft: CellDraft) -> None:
     for feature in features():
-        with _named(feature.name):
+        with _named(feature.name, ConfigError):
             await cell_code_of(feature).planned(draft)
 
 
 def start_cell(start: CellStart) -> None:
     for feature in features():
-        with _named(feature.name):
+        with _named(feature.name, ConfigError):
             cell_code_of(feature).started(start)
 
 
@@ -140,18 +199,21 @@ async def before_view(end: CellEnd) -> None:
     for feature in features():
         try:
             await cell_code_of(feature).before_view(end)
-        except Exception:
+        except Exception as error:
             log.exception("the feature %s failed before the run was shown", feature.name)
+            end.errors.append(("AgentFailed", failure_text(feature.name, error)))
 
 
 @contextmanager
-def _named(name: str) -> Iterator[None]:
+def _named(
+    name: str, kind: Callable[[str], Exception] = lambda text: EndRun("failed", text)
+) -> Iterator[None]:
     try:
         yield
     except (AgentError, EndRun):
         raise
     except Exception as error:
-        raise EndRun("failed", failure_text(name, error)) from error
+        raise kind(failure_text(name, error)) from error
 
 
 def failure_text(name: str, error: Exception) -> str:

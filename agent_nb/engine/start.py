@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_nb._base.log import log
 from agent_nb._base.threads import running_loop
@@ -15,11 +15,14 @@ from agent_nb.engine.handle import Handle, RunHandle
 from agent_nb.engine.journal import OBSERVERS, EventLog, Journal
 from agent_nb.engine.loop import EngineRun, VariantGroup
 from agent_nb.engine.middleware import Listener
+from agent_nb.engine.parts import run_of_feature
 from agent_nb.engine.prepared import PreparedRun, release_fingerprint, variants_fingerprint
 from agent_nb.engine.turns import Turns
-from agent_nb.files import Files
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, combine_variants
+
+if TYPE_CHECKING:
+    from agent_nb.files import Files
 
 
 @runtime_checkable
@@ -62,9 +65,11 @@ class Prepared(PreparedRun):
         """
         return self.driver.differences(self, models) if self.driver else []
 
-    def start(self) -> RunHandle:
+    def start(self) -> Handle:
         """Start the run in the running event loop."""
-        return start_variants([self])[0]
+        check_loop("agent.run_sync(prompt)")
+        handle = None if self.driver else run_of_feature(self, start_variants)
+        return handle or start_variants([self])[0]
 
 
 def check_loop(alternative: str = "") -> None:
@@ -150,7 +155,7 @@ class VariantsHandle(Handle):
         self.stop()
 
     @property
-    def files(self) -> Files:
+    def files(self) -> "Files":
         return self.result.files if self.result else self.files_of(0)
 
     async def _wait(self) -> Run:

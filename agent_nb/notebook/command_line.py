@@ -7,12 +7,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from agent_nb._base.command import Command
 from agent_nb._base.constants import MODEL_VARIABLE, VERSION
 from agent_nb._base.table import Table
 from agent_nb._base.text import plural, printable_line
 from agent_nb.core.errors import AgentError, ConfigError
+from agent_nb.core.feature import features
 
 FAILED, INTERRUPTED = 1, 130
 PYTHON_SECONDS = 60.0
@@ -95,6 +98,8 @@ def verify(arguments: argparse.Namespace) -> None:
 
 
 def make_parser() -> argparse.ArgumentParser:
+    from agent_nb.plugins import plugins
+
     parser = argparse.ArgumentParser(prog="agent-nb", description=__doc__.partition(": ")[2])
     parser.add_argument("--version", action="version", version=f"agent-nb {VERSION}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -123,7 +128,21 @@ def make_parser() -> argparse.ArgumentParser:
     code.add_argument(
         "--run-code", action="store_true", help="show its code, ask, and run it in a fresh kernel"
     )
+    plugins()
+    for command in (command for feature in features() for command in feature.commands):
+        if command.terminal and command.name not in commands.choices:
+            # Its function reads the words, also those that look like options.
+            words = commands.add_parser(
+                command.name, help=command.help, description=command.help, prefix_chars="\0", add_help=False
+            )
+            words.add_argument("words", nargs="*")
+            words.set_defaults(run=partial(_run_of_feature, command))
     return parser
+
+
+def _run_of_feature(command: Command, arguments: argparse.Namespace) -> None:
+    if (result := command.call_in_terminal(arguments.words)) is not None:
+        print(result)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from IPython import get_ipython
 from traitlets import Bool, Dict, Enum, Float, Int, MetaHasTraits, TraitError, TraitType, Unicode, validate
@@ -23,6 +23,7 @@ from agent_nb.notebook.front_end import cell_id, is_attended
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
     from agent_nb._base.user_file import UserFile
+    from agent_nb.engine.draft import Host
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
     from agent_nb.tools.mcp.server import Server
@@ -176,6 +177,10 @@ class Session:
         namespace: dict[str, Any] = self.shell.user_ns
         return namespace
 
+    @property
+    def host(self) -> "Host":
+        return cast("Host", self)  # it is a `NotebookHost`
+
     def note_end(self, result: Any) -> None:
         """Called by IPython after each cell."""
         source = getattr(getattr(result, "info", None), "raw_cell", None) or ""
@@ -188,7 +193,7 @@ class Session:
     def command(self, text: str) -> str:
         return f"%{self.defaults.magic_name} {text}"
 
-    def cells(self) -> Iterator[str]:
+    def executed_cells(self) -> Iterator[str]:
         return iter(_recent_cells(self.shell))
 
     def is_attended(self) -> bool:

@@ -325,11 +325,13 @@ def _add(entry: LoadedPlugin, plugin: object) -> None:
         raise ConfigError(f"It is of type {type(plugin).__name__}, not a `Plugin`.")
     if plugin.has_rules and not entry.has_rules:
         raise ConfigError(f"It has rules for cells, so its entry point belongs in the group `{RULES_GROUP}`.")
+    added = [*plugin.features()]
+    commands = [*plugin.commands(), *(command for feature in added for command in feature.commands)]
     additions: dict[str, Mapping[str, Any]] = {
         "vendor": {vendor.name: vendor for vendor in plugin.vendors()},
         "tool": plugin.tools(),
-        "command": {command.name: command for command in plugin.commands()},
-        "feature": {feature.name: feature for feature in plugin.features()},
+        "command": {command.name: command for command in commands},
+        "feature": {feature.name: feature for feature in added},
     }
     names = [(kind, name) for kind, rows in additions.items() for name in rows]
     for kind, name in names:

@@ -32,6 +32,7 @@ from agent_nb.engine.batch.runs import BatchAgent, Job
 from agent_nb.engine.cost import SESSION
 from agent_nb.engine.journal import EventLog
 from agent_nb.engine.run_input import InputArgs
+from agent_nb.engine.start import start_variants
 from agent_nb.providers.registry import VENDOR_SOURCES
 from agent_nb.run import Run
 
@@ -179,7 +180,7 @@ class _Call:
 async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
     """The run of a job that ended before its first turn. Subscribers are not called."""
     silent = replace(job.prepared.hooks, subscribers=[])
-    handle = replace(job.prepared, hooks=silent).start()
+    (handle,) = start_variants([replace(job.prepared, hooks=silent)])
     handle.stop(reason)
     run = await handle
     *events, last = run.events

@@ -13,7 +13,7 @@ from agent_nb.core.events import Event, Reason, TurnStarted, UsageUpdated
 from agent_nb.engine.batch import tally
 from agent_nb.engine.batch.executor import RemoteRun, Workers
 from agent_nb.engine.batch.runs import Job, Results, Runs, Store, UnavailableModel
-from agent_nb.engine.handle import RunHandle
+from agent_nb.engine.handle import Handle
 from agent_nb.run import Run
 
 
@@ -38,7 +38,7 @@ class RunsHandle:
         self.result: Runs | None = None
         self._jobs, self._concurrency, self._store, self._budget = tuple(jobs), concurrency, store, budget
         self._results = Results(jobs, store)
-        self._running: dict[int, RunHandle | RemoteRun] = {}
+        self._running: dict[int, Handle | RemoteRun] = {}
         self._costs = [0.0] * len(jobs)
         self._stop_reason: Reason | None = None
         self._tally = tally.Tally(len(jobs))

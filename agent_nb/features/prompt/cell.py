@@ -20,5 +20,5 @@ class DescribedVariables(CellCode[Sequence[str]]):
 class LastCells(CellCode[int]):
     async def prompt(self, cell: CellPrompt) -> Description | None:
         number = cell.get(CELLS)
-        cells = await off_loop(lambda: [*islice(cell.host.cells(), number or 0)])
+        cells = await off_loop(lambda: [*islice(cell.host.executed_cells(), number or 0)])
         return Description("\n\n".join(reversed(cells)), has_cells=True) if number else None

@@ -140,15 +140,16 @@ def _read_rules(values: Iterable[str], default: Mode) -> ApprovalRules:
 def plugin_commands(builtin_names: Iterable[str]) -> dict[str, Command]:
     """The plugins' commands, which receive a `Notebook`; plugins that reuse a built-in name are disabled."""
     reserve("command", builtin_names)
-    return {name: _adapted(command) for name, command in COMMANDS.items()}
+    return {name: _adapted(command) for name, command in COMMANDS.items() if command.run}
 
 
 def _adapted(command: Command) -> Command:
-    completes = command.completes
+    if isinstance(command.run, str):  # of a feature
+        return command
     return replace(
         command,
-        run=lambda session, arguments: command.run(notebook_of(session), arguments),
-        completes=completes and (lambda session, before: completes(notebook_of(session), before)),
+        run=lambda session, arguments: command.call(notebook_of(session), arguments),
+        completes=lambda session, before: command.candidates(notebook_of(session), before),
     )
 
 

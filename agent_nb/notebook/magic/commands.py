@@ -13,6 +13,7 @@ from agent_nb._base.command import Command
 from agent_nb._base.late import late
 from agent_nb._base.table import Table
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import features, insert, is_built_in
 from agent_nb.core.options import OPTIONS_HEAD
 from agent_nb.notebook.front_end import usage_errors
 from agent_nb.notebook.magic import candidates
@@ -38,7 +39,7 @@ def run_command(session: Session, line: str) -> None:
         raise ConfigError(_unknown(session, word, arguments))
     if arguments.strip() and not command.takes_arguments:
         raise ConfigError(f"`{session.command(word)}` takes no arguments: remove {arguments.strip()!r}.")
-    result = command.run(session, arguments.strip())
+    result = command.call(session, arguments.strip())
     if isinstance(result, str):
         print(result)
     elif result is not None:
@@ -193,3 +194,7 @@ _ROWS = (
     Command("help", "Every option of %%agent and every command.", _help),
 )
 COMMANDS = {command.name: command for command in _ROWS}
+for _feature in features():
+    for _command in _feature.commands if is_built_in(_feature.name) else ():
+        if _command.run:
+            insert(COMMANDS, _command.name, _command)

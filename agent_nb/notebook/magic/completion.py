@@ -70,7 +70,7 @@ def _on_command_line(session: Session, text: str) -> CompletionContext:
     if len(parts) == 1:
         return parts[0], [(name, brief(entry.help)) for name, entry in commands.items()]
     command = commands.get(parts[0])
-    words = command.completes(session, parts[1:-1]) if command and command.completes else ()
+    words = command.candidates(session, parts[1:-1]) if command else ()
     return parts[-1], list(words)
 
 

@@ -113,7 +113,7 @@ class AgentMagics(Magics, MagicSettings):
 
     def __init__(self, shell: Any, **traits: Any) -> None:
         super().__init__(shell=shell, **traits)
-        self.session = Session(shell, self)
+        self.session: Session = late("agent_nb.notebook.magic.host", "NotebookHost")(shell, self)
         self.rewriter = CellRewriter(shell, self.magic_name)
         self.on_unload = contextlib.ExitStack()
         self.imported = threading.Event()

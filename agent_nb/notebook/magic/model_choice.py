@@ -56,7 +56,7 @@ class ModelChoice:
             f"{file} sets {shown_name} for cells that name no model: it gets their prompts and the data in them."
             " Use it from now on?"
         )
-        if why := refusal(session, CONSENTS, (str(path), name), question):
+        if why := refusal(session.host, CONSENTS, (str(path), name), question):
             raise ConfigError(
                 f"{self.source} sets {name} for cells that name no model, and {why}. Write `-m {name}`."
             )

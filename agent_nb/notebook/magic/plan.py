@@ -20,7 +20,7 @@ from agent_nb.core.run_settings import (
     stricter,
 )
 from agent_nb.engine.draft import CellDraft, CellPrompt
-from agent_nb.engine.parts import code_of, plan_cell
+from agent_nb.engine.parts import plan_cell, read_given
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.front_end import needs_view
 from agent_nb.notebook.live.viewer import LiveViewer
@@ -54,7 +54,7 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     allow_agents(session, models.names)
     plan = await off_loop(cell_input.from_models, await start_tools(session, servers))
     has_system = cell_input.rules.has_system
-    draft = CellDraft(runs=[*plan.prepared], host=session, given=given, has_system=has_system)
+    draft = CellDraft(runs=[*plan.prepared], host=session.host, given=given, has_system=has_system)
     await plan_cell(draft)
     note = "\n".join(filter(None, (plan.note, *draft.notes)))
     runs = tuple(cast("list[Prepared]", draft.runs))
@@ -78,7 +78,7 @@ async def _read(session: Session, options: Options, cell: str, *, watched: bool)
     given = _given(session, options, base, rules)
     asked = CellPrompt(
         text=cell.strip(),
-        host=session,
+        host=session.host,
         given=given,
         sends_values=not settings.data,
         connect=partial(_connect_page, session, is_watched=watched),
@@ -114,7 +114,7 @@ def _given(session: Session, options: Options, base: Run | None, rules: CellRule
         values[feature.name] = stricter(feature.name, own, earlier)
     rules.given(values)
     return {
-        feature.name: code_of(feature).read(values[feature.name], session.namespace)
+        feature.name: read_given(feature, values[feature.name], session.namespace)
         for feature in features()
         if values[feature.name] not in (None, "")
     }

@@ -70,7 +70,7 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
     view = view_for(
         session.shell, handle, view_options, watched=watched, cell=written_cell(session.shell, cell)
     )
-    start = CellStart(handle=handle, host=session, given=plan.given, warn=view.warn)
+    start = CellStart(handle=handle, host=session.host, given=plan.given, warn=view.warn)
     with _ending(handle, view):
         if plan.options.background:
             _show(plan, start, view)
@@ -146,7 +146,7 @@ async def _set(plan: CellPlan, start: CellStart, view: View, *, rebind: bool = T
     session, options, handle = plan.session, plan.options, start.handle
     end = CellEnd(
         run=await handle,
-        host=session,
+        host=session.host,
         given=plan.given,
         viewer=plan.prepared[0].viewer,
         asks=is_attended(session.shell) and not options.background,

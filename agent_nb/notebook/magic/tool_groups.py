@@ -12,6 +12,7 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_paths import lookup
 from agent_nb.plugins import TOOLS
 from agent_nb.tools import Tool, Toolbox
+from agent_nb.tools.toolbox import FAMILIES
 
 
 def tool_groups(session: Session, *, schema_only: bool = False) -> dict[str, tuple[Tool, ...]]:
@@ -47,3 +48,15 @@ def read_tools(
             )
         tools.append(value)
     return Toolbox.default([*tools, *packaged.values(), *server_tools])
+
+
+def tools_of(session: Session, names: Sequence[str]) -> list[Tool]:
+    """The tools of these groups, families and names; raises `ConfigError` for an unknown name."""
+    groups = {**FAMILIES, **tool_groups(session), **TOOLS}
+    found: dict[str, list[Tool]] = {
+        name: [tool for group, each in groups.items() for tool in each if name in (group, tool.name)]
+        for name in names
+    }
+    if unknown := [name for name, tools in found.items() if not tools]:
+        raise ConfigError(f"There is no tool `{unknown[0]}`.")
+    return [*{tool.name: tool for tools in found.values() for tool in tools}.values()]

@@ -66,6 +66,7 @@ overrides = {
     "settings": json_objects,
     "args": json_objects,
     "schema": json_objects,
+    "values": json_objects,
     "proposed": st.none() | json_objects,
     "executed": st.none() | json_objects,
     "output": st.none() | json_objects,

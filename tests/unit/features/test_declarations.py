@@ -22,6 +22,7 @@ InteractiveShell.instance().extension_manager.load_extension("agent_nb")
 print([name for name in sys.modules if name.startswith("agent_nb.")])
 """
 ONE_USER = {
+    "run": "tries of a request that must agree; a stub in the tests",
     "before_view": "draws the page of a run: an interrupt cancels it, and nothing else of a cell's end",
     "close": "ends the branch, after `finish` has named its session",
     "closing": "asks for the answer in place of a summary",
@@ -37,11 +38,15 @@ ONE_USER = {
 FEATURES = pytest.mark.parametrize("feature", features(), ids=lambda feature: feature.name)
 
 
+def declarations():
+    """The modules of the declarations."""
+    return {f"agent_nb.features.{path.parent.name}" for path in (PACKAGE / "features").glob("*/__init__.py")}
+
+
 def test_loading_imports_the_declarations_and_no_code_of_features():
     done = subprocess.run([sys.executable, "-c", LOAD], capture_output=True, text=True, check=True)
     loaded = {name for name in ast.literal_eval(done.stdout) if name.startswith("agent_nb.features.")}
-    folders = {path.parent.name for path in (PACKAGE / "features").glob("*/__init__.py")}
-    assert loaded == {f"agent_nb.features.{folder}" for folder in folders}
+    assert loaded == declarations()
     assert not {"agent_nb.plugins", "agent_nb.engine.feature_code"} & {*ast.literal_eval(done.stdout)}
 
 

@@ -163,16 +163,6 @@ async def test_a_plugins_feature_is_one_like_any_other(loud, shell):
     assert "feature shout" in repr(shell.run("%agent plugins").displays)
 
 
-@pytest.mark.parametrize("hook", ["outgoing", "completed", "after_turn"])
-async def test_an_error_of_a_feature_ends_the_run_with_its_name(loud, monkeypatch, hook):
-    monkeypatch.setattr(Shouting, hook, lambda *args: 1 / 0, raising=False)
-    run = await Agent(ScriptedProvider([[text("Hi.")]]), shout=3).run("go")
-    assert (run.reason, run.error) == (
-        "failed",
-        "The feature `shout` failed: ZeroDivisionError: division by zero",
-    )
-
-
 def test_a_run_that_sends_no_values_takes_no_feature_of_a_plugin(loud):
     with pytest.raises(ConfigError, match="The feature `shout` of a plugin may add values"):
         Agent(ScriptedProvider([])).with_data("schema").prepare("go")

@@ -1,0 +1,41 @@
+"""What features get of the notebook: its variables, cells, tools and branches."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from agent_nb.core.errors import ConfigError
+from agent_nb.notebook.front_end import cell_id
+from agent_nb.notebook.session import Session
+
+if TYPE_CHECKING:  # too slow to import for `%load_ext`
+    from agent_nb.files.notebook_cells import CellContent
+    from agent_nb.tools import Tool
+    from agent_nb.tools.base import Branch
+
+
+class NotebookHost(Session):
+    """The session as the `Host` of features."""
+
+    def value(self, name: str) -> Any:
+        if name not in self.namespace:
+            raise ConfigError(f"There is no variable `{name}`.")
+        return self.namespace[name]
+
+    async def cells(self) -> "Sequence[CellContent]":
+        from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError
+        from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
+
+        try:
+            return (await open_or_saved_cells(self, cell_id(self.shell))).cells
+        except NotOpenError as error:
+            raise ConfigError(f"The notebook cannot be read: {error}.") from None
+
+    def tools(self, names: Sequence[str]) -> "Sequence[Tool]":
+        from agent_nb.notebook.magic.tool_groups import tools_of
+
+        return tools_of(self, names)
+
+    async def branch(self) -> "Branch":
+        maker = next(tool.branches for tool in self.tools(["kernel"]) if tool.branches)
+        maker.check(implied=False)
+        return await maker.open()

@@ -1,0 +1,113 @@
+"""Two stubs of what comes next: tries of a request that must agree, and a client that works in a branch of its own."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from agent_nb import Agent, ConfigError, VariantsHandle
+from agent_nb.core.option import count, flag
+from agent_nb.files import Files, Workspace
+from agent_nb.plugins import Feature, FeatureCode, RunPart, ToolContext, events
+from agent_nb.providers.scripted import ScriptedProvider, text
+from tests.support.plugins import plugin_of
+
+AGREEMENT = Feature(
+    "agreement",
+    option=flag("--agree N", "How many of three tries must agree.", number=count(2)),
+    keyword=True,
+    value="int | None",
+    code=f"{__name__}:Tries",
+)
+
+
+class Tries(FeatureCode):
+    def run(self, prepared, start):
+        if not (least := prepared.get(AGREEMENT)):
+            return None
+        shared = replace(prepared, kept={**prepared.kept, AGREEMENT.name: []})
+        group = VariantsHandle(start([shared] * 3))
+        for handle in group.handles:
+            handle.when_done.append(partial(self.settle, group, handle, least))
+        return group
+
+    def settle(self, group, handle, least):
+        if handle.result.agreement == least and group.chosen is None:
+            group.pick(handle.variant + 1)
+
+    def part(self, run):
+        answers = run.prepared.kept.get(AGREEMENT.name)
+        return None if answers is None else Try(answers, run.journal)
+
+
+class Try(RunPart):
+    def __init__(self, answers, journal):
+        self.answers, self.journal = answers, journal
+
+    def finish(self, end):
+        answer = "".join(event.text for event in self.journal.events.of(events.TextDelta))
+        if answer:
+            self.answers.append(answer)
+            end.values[AGREEMENT.name] = self.answers.count(answer)
+
+
+@pytest.mark.parametrize(
+    ("answers", "chosen", "agreed"),
+    [(["4", "4", "5"], "4", 2), (["4", "5", "5"], "5", 2), (["4", "5", "6"], "4", 1)],
+)
+async def test_the_first_two_equal_answers_of_three_win(answers, chosen, agreed):
+    with plugin_of(AGREEMENT):
+        run = await Agent(ScriptedProvider([[text(answer)] for answer in answers]), agreement=2).run("go")
+        assert (run.text, run.agreement, len(run.variants)) == (chosen, agreed, 3)
+
+
+async def test_other_requests_start_one_run():
+    with plugin_of(AGREEMENT):
+        run = await Agent(ScriptedProvider([[text("4")]])).run("go")
+        assert (run.text, run.agreement, run.variants) == ("4", None, ())
+
+
+def test_in_a_cell(shell):
+    with plugin_of(AGREEMENT):
+        done = shell.run("%%agent hero -m demo: --pace 0 --agree 2\nA form")
+        assert done.ok, done.stderr
+        hero = shell.names["hero"]
+        assert len(hero.variants) == 3
+        assert hero.agreement == hero.values["agreement"] >= 1
+
+
+class Client:
+    """Works in a branch of its own, with the tools of the kernel."""
+
+    def __init__(self, host):
+        self.host, self.files = host, Workspace(Files())
+
+    async def work(self, code):
+        (run_python,) = (tool for tool in self.host.tools(["kernel"]) if tool.name == "run_python")
+        branch = await self.host.branch()
+        try:
+            context = ToolContext(files=self.files, progress=print)
+            return (await branch.call(run_python.name, {"code": code}, context)).text
+        finally:
+            branch.end()
+
+
+async def test_a_client_works_in_a_branch_and_the_session_stays_as_it_was(shell):
+    shell.run("rows = [1]")
+    said = await Client(shell.session).work("rows.append(2); total = sum(rows); total")
+    assert "3" in said
+    assert shell.session.value("rows") == [1]
+    with pytest.raises(ConfigError, match="There is no variable `total`"):
+        shell.session.value("total")
+
+
+def test_the_host_has_tools_by_the_names_of_t(shell):
+    names = {tool.name for tool in shell.session.tools(["kernel", "read_file"])}
+    assert {"run_python", "list_variables", "read_file"} <= names
+    with pytest.raises(ConfigError, match="There is no tool `nothing`"):
+        shell.session.tools(["nothing"])
+
+
+async def test_the_host_says_why_it_has_no_cells(shell):
+    with pytest.raises(ConfigError, match="The notebook cannot be read"):
+        await shell.session.cells()
