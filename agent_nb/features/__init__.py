@@ -1,8 +1,10 @@
 """The built-in features, in the order in which their hooks run.
 
-`look` comes before `code_first`, which replaces its text; `elements` before `branch`, which also adds to the question;
-`answer` before `code_first`, which a typed answer rules out. `code_first` writes calls as text, so it comes after all
-that reads calls in requests. `no_raise` comes before `check`, which leaves out a run that fails the cell anyway.
+The parts of a prompt come first, in the order in which they are sent, and `middleware` before what asks the user: a
+missing variable stops the cell. `look` comes before `code_first`, which replaces its text; `elements` before `branch`,
+which also adds to the question; `answer` before `code_first`, which a typed answer rules out. `code_first` writes calls
+as text, so it comes after all that reads calls in requests. `no_raise` comes before `check`, which leaves out a run
+that fails the cell anyway.
 """
 
 from agent_nb.features.agents_md import AGENTS_MD

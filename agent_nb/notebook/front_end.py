@@ -123,7 +123,9 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except AgentError as error:
-        raise UsageError(str(error)) from None
+        from agent_nb._base.secrets import mask
+
+        raise UsageError(mask(str(error))) from None
 
 
 class CellError(Exception):

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from agent_nb import Agent, Limits
-from agent_nb.core.errors import AgentError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.option import flag
 from agent_nb.engine import parts
 from agent_nb.engine.feature_code import CellCode, FeatureCode, RunPart
@@ -14,6 +14,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render.shown import shown_features
 from tests.support.plugins import plugin_of
 
+KEY = "sk-proj-" + "k3Vw9" * 6
 FAILED = "The feature `frail` failed: ZeroDivisionError: division by zero"
 PAGE = call("create_file", {"path": "index.html", "content": "<p>Hi</p>"})
 
@@ -144,6 +145,19 @@ def test_of_a_cell_fails_the_cell_with_its_name_and_sets_the_variable(frail, mon
     done = shell.run("%%agent hero -m demo: --pace 0\nA form")
     assert FAILED in str(done.error)
     assert ("hero" in shell.names) == (hook not in ("prompt", "planned"))
+
+
+@pytest.mark.parametrize("kind", [ValueError, ConfigError])
+@pytest.mark.parametrize("hook", hooks(CellCode))
+def test_of_a_cell_shows_no_secret(frail, monkeypatch, shell, hook, kind):
+    def fail(*args):
+        raise kind(f"no access with {KEY}")
+
+    monkeypatch.setenv("SERVICE_KEY", KEY)
+    monkeypatch.setattr(InCell, hook, fail)
+    done = shell.run("%%agent hero -m demo: --pace 0\nA form")
+    assert "no access with •••" in str(done.error)
+    assert KEY not in str(done.error)
 
 
 @pytest.mark.parametrize("hook", ["shown", "addition"])
