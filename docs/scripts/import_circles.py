@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SKIPPED = ("FORMAT", "_BUILT_IN", "RECORDS_GIVEN")
 """Constants that name a file format, or what a feature has above the module of declarations."""
-CODE_OF_FEATURES = ("code", "cell", "tools")
+CODE_OF_FEATURES = ("code", "cell", "tools", "commands")
 """Arguments with which a declaration names its code, which imports the declaration."""
 LIMITS = {
     "arrows a file": 7.1,

@@ -120,11 +120,6 @@ _ROWS = (
         "MCP servers, their state and their tools.",
         _late("mcp", "mcp_command"),
     ),
-    Command(
-        "use [NAME | -NAME]",
-        "Use the middleware in a variable for the following runs, remove it, or list what is in use.",
-        late("agent_nb.features.middleware.cell", "use_command"),
-    ),
     Command("runs", "Saved runs and runs in the background.", _late("run_commands", "list_runs")),
     Command(
         "load NAME",
