@@ -103,8 +103,10 @@ def _with_values(words: Sequence[str]) -> Iterator[str]:
 
 def cut_expression(line: str) -> tuple[str, str, str]:
     """The line before an expression, the option of the expression, and the expression; quoted, it is not the option."""
-    flags = [flag for option in OPTIONS.values() if option.is_expression for flag in option.flags]
-    for match in re.finditer(rf" ({'|'.join(flags)})(?=[ =])", line):
+    flags = {flag for option in OPTIONS.values() if option.is_expression for flag in option.flags}
+    for match in re.finditer(r" (--[\w-]+)(?=[ =])", line):
+        if match[1] not in flags:
+            continue
         with contextlib.suppress(ValueError):  # an open quotation mark
             arg_split(line[: match.start()])
             return line[: match.start()], match[1], line[match.end() + 1 :]
