@@ -112,8 +112,8 @@ def test_a_check_fails_for_a_number_that_no_output_has(page, server):
         assert page.kernel.value("ran.unsupported") == repr(unsupported)
         failed = "not run.unsupported: run.unsupported is 188.5" if unsupported else ""
         assert page.kernel.value("ran.failed_check") == repr(failed)
-        (shown,) = next(one["numbers"] for one in page.messages if one["kind"] == "ready")
-        numbers = shown["table"]
+        ready = next(message for message in page.messages if message["kind"] == "ready")
+        numbers = ready["features"]["numbers"]["0"]["table"]
         assert [number["text"] for number in numbers if not number["call_id"]] == [*unsupported]
         assert numbers[0]["call_id"] == page.kernel.value("ran.tool_uses[0].call.id").strip("'")
 
@@ -123,7 +123,7 @@ def test_a_check_fails_for_a_number_in_a_run_that_ran_no_code(page, server):
     page.finish(page.start(f'%%agent ran {MODEL} --no-raise --check "not run.unsupported"\nMean?'))
     assert page.kernel.value("ran.failed_check") == repr("not run.unsupported: run.unsupported is 47.1")
     ready = next(message for message in page.messages if message["kind"] == "ready")
-    assert ready["numbers"][0]["above"] == "No code was run: these numbers were not computed"
+    assert ready["features"]["numbers"]["0"]["above"] == "No code was run: these numbers were not computed"
 
 
 def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, begin, tmp_path):

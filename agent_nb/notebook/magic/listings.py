@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import agent_nb.agent  # noqa: F401 - it registers the demo
 from agent_nb._base.constants import ACP, DEMO
 from agent_nb._base.table import Table
 from agent_nb.acp.known import find

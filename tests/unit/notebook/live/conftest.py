@@ -23,6 +23,15 @@ async def questions(run, count):
     pytest.fail("nothing was asked")
 
 
+async def asked(handle, call_id):
+    """Waits until this call asks."""
+    for _ in range(30_000):
+        if of(handle, ApprovalRequested)[-1].call_id == call_id:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail(f"{call_id} did not ask")
+
+
 async def open_question(shown, handle):
     await questions(shown, 1)
     return of(handle, ApprovalRequested)[-1]

@@ -13,7 +13,7 @@ from agent_nb.notebook.magic.magics import secret_source
 from agent_nb.notebook.notebook_tools.open_notebook import open_notebook
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.run.replay_file import replay_html
-from tests.unit.notebook.live.conftest import questions
+from tests.unit.notebook.live.conftest import asked, questions
 from tests.unit.notebook.notebook_tools.conftest import OpenPage, code
 
 SHAPES = (
@@ -54,7 +54,7 @@ def asks(desk, shell):
         handle, shown, _ = await desk.ask(*turns, tools=kernel_tools())
         for number in range(len(codes) - 1):
             desk.command("approve", key="hero-1", call_id=f"c{number}")
-            await questions(shown, 0)
+            await asked(handle, f"c{number + 1}")
             await questions(shown, 1)
         shown.stream.flush()
         card = sent(desk, "approval_requested")
