@@ -128,7 +128,7 @@ class Parts:
         for name, part in self._parts:
             try:
                 part.close()
-            except Exception:
+            except Exception:  # the run has ended, and the others must be closed, too
                 log.exception("the feature %s could not be closed", name)
 
 

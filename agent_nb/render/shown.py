@@ -56,7 +56,7 @@ def _asked(hook: str, run: FinishedRun) -> Iterator[tuple[str, Any]]:
     for feature in features():
         try:
             value = getattr(imported(feature.code)(feature), hook)(run) if feature.code else None
-        except Exception:
+        except Exception:  # third-party code
             log.exception("the feature %s failed to show a run", feature.name)
         else:
             if value is not None:

@@ -1,4 +1,4 @@
-"""When the model may look at its page, what it is told about that, and how often it may."""
+"""When the model may look at its page, how often, and the text that it gets about that."""
 
 from dataclasses import replace
 
