@@ -136,7 +136,7 @@ $(SITE_VENV)/.installed: pyproject.toml
 	$(SITE_VENV)/bin/python -m pip install -q --group site
 	touch $@
 
-events: env ## write js/src/events.ts and agent_nb/run/feature_values.py from the Python classes
+events: env ## write js/src/run/events.ts and agent_nb/run/feature_values.py from the Python classes
 	$(PY) -m docs.scripts.write_events
 
 reference: env ## write docs/reference.md from the code

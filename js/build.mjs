@@ -34,7 +34,7 @@ const options = {
 };
 
 /** What looks at a page for the model, which the page loads when it is first needed, and the script of a replay file. */
-const FURTHER = { check: "src/check/look.ts", replay: "src/replay-file.ts", page: "src/bind/page.ts" };
+const FURTHER = { check: "src/page-check.ts", replay: "src/replay-file.ts", page: "src/bound-page.ts" };
 const further = Object.entries(FURTHER).map(([name, entry]) => ({
 	...options,
 	entryPoints: [entry],
@@ -43,7 +43,7 @@ const further = Object.entries(FURTHER).map(([name, entry]) => ({
 /** What headless Chromium runs in a page. */
 const headless = {
 	...options,
-	entryPoints: ["src/check/headless.ts"],
+	entryPoints: ["src/headless.ts"],
 	outfile: `${STATIC}/headless.js`,
 	format: "iife",
 	globalName: "headless",
@@ -53,7 +53,7 @@ const lab = { ...headless, entryPoints: ["lab/extension.ts"], outfile: `${STATIC
 const notebook = {
 	...headless,
 	globalName: undefined,
-	entryPoints: ["src/bind/standalone.ts"],
+	entryPoints: ["src/standalone.ts"],
 	outfile: `${STATIC}/notebook.js`,
 };
 /** The files of the extension that are not built. The server finds the schema of preferences by the plugin's id. */

@@ -5,14 +5,14 @@ import * as esbuild from "esbuild";
 
 /** Packages that the Markdown parser needs little of, and what it gets instead. */
 export const LEAN = {
-	entities: resolve(import.meta.dirname, "src/markdown/lean/entities.ts"),
-	"uc.micro": resolve(import.meta.dirname, "src/markdown/lean/characters.ts"),
-	mdurl: resolve(import.meta.dirname, "src/markdown/lean/nothing.ts"),
+	entities: resolve(import.meta.dirname, "src/base/markdown/lean/entities.ts"),
+	"uc.micro": resolve(import.meta.dirname, "src/base/markdown/lean/characters.ts"),
+	mdurl: resolve(import.meta.dirname, "src/base/markdown/lean/nothing.ts"),
 };
 
 /** Rules that the Markdown parser disables, and what is bundled instead of them. */
 const DISABLED = /\/rules_(?:block\/html_block|inline\/(?:html_inline|image|linkify))\.mjs$/;
-const NO_RULE = resolve(import.meta.dirname, "src/markdown/lean/nothing.ts");
+const NO_RULE = resolve(import.meta.dirname, "src/base/markdown/lean/nothing.ts");
 
 const SUFFIX = "?bundle";
 

@@ -1,6 +1,6 @@
 // Buttons below cells that have just been run in this window.
 
-import { h } from "../src/dom.ts";
+import { h } from "../src/base/dom.ts";
 import { isPress, isWritable } from "./cells.ts";
 import type { Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
 import { isOff } from "./off.ts";

@@ -1,6 +1,5 @@
 // Inserts, runs and opens cells for the widget, through JupyterLab's actions.
 
-import { baseOf } from "../src/history.ts";
 import {
 	type CellText,
 	type Lab,
@@ -8,7 +7,8 @@ import {
 	type RunOutput,
 	type Stage,
 	VERSION,
-} from "./interface.ts";
+} from "../src/run/lab.ts";
+import { baseOf } from "./history.ts";
 import type { App, Cell, NotebookModule, NotebookPanel, Tracker } from "./jupyter.ts";
 
 /** Milliseconds for which a press is valid. The cells may have to be requested from the kernel in between. */
@@ -42,7 +42,6 @@ export function createLab(
 	const insert = createInsert(locate, stages);
 	return {
 		version: VERSION,
-		path: (place) => locate(place)?.panel.context.path ?? null,
 		insert(place, cells, press, runs) {
 			const inserted = isPress(press) && cells.length > 0 ? insert(place, cells) : null;
 			if (!inserted) return false;

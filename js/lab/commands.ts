@@ -1,11 +1,11 @@
 // Commands for the palette and the context menu of cells.
 
-import { type CellSource, cellSource } from "../src/cell-source.ts";
-import type { Json } from "../src/events.ts";
-import { ANSWER_KEY } from "../src/keys.ts";
+import { ANSWER_KEY } from "../src/base/keys.ts";
+import { type CellSource, cellSource } from "../src/run/cell-source.ts";
+import type { Json } from "../src/run/events.ts";
+import { COMPOSE, LIVE, STOP_ALL } from "../src/run/lab.ts";
 import { edit, insertCells, isWritable, type Stages, showsRun } from "./cells.ts";
 import { fixCell, fixSource } from "./fix.ts";
-import { COMPOSE, LIVE, STOP_ALL } from "./interface.ts";
 import type { App, Cell, NotebookModule, NotebookPanel, Palette, Tracker } from "./jupyter.ts";
 import { isOff } from "./off.ts";
 import type { ActiveRuns } from "./waiting.ts";

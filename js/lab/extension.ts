@@ -1,14 +1,14 @@
 // A prebuilt extension of JupyterLab, Notebook 7 and JupyterLite. They load it as a module federation container: an
 // object on the window with `init` and `get`. If another version lacks an API, the notebook stays as it is.
 
-import styles from "../src/styles/lab.css";
-import { createSheet } from "../src/styles.ts";
+import { createSheet } from "../src/host/styles.ts";
+import { LAB } from "../src/run/lab.ts";
 import { createLab } from "./cells.ts";
 import { addCommands } from "./commands.ts";
 import { addFixButtons } from "./fix.ts";
-import { LAB } from "./interface.ts";
 import type { App, NotebookModule, Palette, Tracker, WidgetModule } from "./jupyter.ts";
 import { setScope, shared } from "./jupyter.ts";
+import styles from "./lab.css";
 import { addLoadButtons } from "./load.ts";
 import { createNotebookCells } from "./notebook.ts";
 import { markOff } from "./off.ts";

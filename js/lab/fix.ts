@@ -1,6 +1,6 @@
 // A button below the error of a failed cell that inserts `%agent fix` below it and runs it.
 
-import { type CellSource, cellSource } from "../src/cell-source.ts";
+import { type CellSource, cellSource } from "../src/run/cell-source.ts";
 import { type Actions, addButtonBelow } from "./below.ts";
 import { insertCells, runCell } from "./cells.ts";
 import type { Cell, NotebookPanel, Tracker } from "./jupyter.ts";
@@ -10,7 +10,9 @@ export function addFixButtons(tracker: Tracker, actions: Actions): void {
 	addButtonBelow(tracker, actions, {
 		name: "anb-fix",
 		label: "Fix with agent",
-		suits: (cell, panel) => fixSource(cell) !== null && usesAgent(panel),
+		suits: (cell, { content }) =>
+			fixSource(cell) !== null &&
+			content.widgets.some(({ model }) => model.sharedModel.getSource().includes("agent_nb")),
 		press: (cell, panel) => fixCell(actions, panel, cell),
 	});
 }
@@ -30,8 +32,4 @@ export function fixCell(actions: Actions, panel: NotebookPanel, cell: Cell): voi
 	if (!source) return;
 	const id = insertCells(panel, panel.content.widgets.indexOf(cell) + 1, [{ kind: "code", source }]);
 	if (id !== null) runCell(actions, panel, id);
-}
-
-function usesAgent({ content }: NotebookPanel): boolean {
-	return content.widgets.some((cell) => cell.model.sharedModel.getSource().includes("agent_nb"));
 }

@@ -1,12 +1,8 @@
 // The subset we use of JupyterLab, as small interfaces: its packages would add minutes to the installation. At run time
 // its modules come from the scope that it shares with prebuilt extensions.
 
-import type { Json } from "../src/events.ts";
-
-export interface Signal<T> {
-	connect(listener: (sender: unknown, args: T) => void): unknown;
-	disconnect(listener: (sender: unknown, args: T) => void): unknown;
-}
+import type { Signal } from "../src/base/windows.ts";
+import type { Json } from "../src/run/events.ts";
 
 export interface Widget {
 	id: string;
@@ -145,7 +141,6 @@ export interface App {
 			},
 		): unknown;
 		addKeyBinding(binding: { command: string; keys: string[]; selector: string }): unknown;
-		hasCommand(id: string): boolean;
 		isEnabled(id: string): boolean;
 		execute(id: string): Promise<unknown>;
 	};

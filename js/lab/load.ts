@@ -1,7 +1,7 @@
 // A button below a prompt that was run in a kernel without agent_nb: it loads agent_nb and runs the prompt again.
 
-import { cellSource } from "../src/cell-source.ts";
-import { h } from "../src/dom.ts";
+import { h } from "../src/base/dom.ts";
+import { cellSource } from "../src/run/cell-source.ts";
 import { type Actions, addButtonBelow, mayChange } from "./below.ts";
 import { runCells } from "./cells.ts";
 import type { Cell, NotebookPanel, Tracker } from "./jupyter.ts";

@@ -2,12 +2,12 @@
 //
 // A notebook may come from someone else: its ids, metadata and outputs are only copied as text, and bounded.
 
-import { h } from "../src/dom.ts";
-import type { Json } from "../src/events.ts";
-import { joined } from "../src/json.ts";
+import { h } from "../src/base/dom.ts";
+import { joined } from "../src/base/json.ts";
+import type { Json } from "../src/run/events.ts";
+import type { CellsRead, CellWrite, NotebookCells, Written } from "../src/run/lab.ts";
 import type { Actions } from "./below.ts";
 import { indexOf, isPress, isWritable, runCells } from "./cells.ts";
-import type { CellsRead, CellWrite, NotebookCells, Written } from "./interface.ts";
 import type { Cell, NotebookPanel, SharedNotebook, Tracker, Undoable } from "./jupyter.ts";
 
 /** Characters of a source, of a source in the outline, of one text output, and of one figure in base64. */
@@ -179,7 +179,7 @@ function write(panel: NotebookPanel, change: CellWrite): Written | null {
 	return {
 		id,
 		isThere: isThere(panel),
-		takeBack(now) {
+		takeBack(now: NotebookPanel) {
 			const isSame = isThere(now);
 			if (isSame) back(now);
 			return isSame;

@@ -1,7 +1,7 @@
 // The user's preferences, from the Settings Editor, or for a whole hub from `overrides.json`. Their schema is
 // `preferences.json`, which the server reads.
 
-import type { Signal } from "./jupyter.ts";
+import type { Signal } from "../src/base/windows.ts";
 
 export interface SettingRegistry {
 	load(plugin: string): Promise<{

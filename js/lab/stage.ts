@@ -1,13 +1,13 @@
 // The stage: a panel beside a notebook that shows one of its runs at full height, below the history of the conversation.
 // The run is a second view of its cell's output, over which the widget mounts as over any other.
 
-import type { CellContent, StageView, Step } from "../src/history.ts";
-import { conversationOf, endOf, hasStarted, orderOf, readSteps } from "../src/history.ts";
-import { createBar } from "../src/view/stage-bar.ts";
+import { type RunOutput, STAGE_CLASS, STAGED, type Stage, type StageView } from "../src/run/lab.ts";
 import { edit, insertCells, isPress, isWritable, outside } from "./cells.ts";
-import { type RunOutput, STAGE_CLASS, STAGED, type Stage } from "./interface.ts";
+import type { CellContent, Step } from "./history.ts";
+import { conversationOf, endOf, hasStarted, orderOf, readSteps } from "./history.ts";
 import type { App, Cell, DocumentContext, NotebookPanel, Panel, Widget, WidgetModule } from "./jupyter.ts";
 import type { Preferences } from "./preferences.ts";
+import { createBar } from "./stage-bar.ts";
 
 /** Debounce in milliseconds after a change of the notebook. */
 const READ_AFTER = 100;

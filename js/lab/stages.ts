@@ -1,8 +1,8 @@
 // The stages of all notebooks, one each. A stage closes with its notebook and reopens with it.
 
-import { load, store } from "../src/storage.ts";
+import { load, store } from "../src/base/storage.ts";
+import { STAGE_CLASS, STAGED } from "../src/run/lab.ts";
 import type { Stages } from "./cells.ts";
-import { STAGE_CLASS, STAGED } from "./interface.ts";
 import type { App, DocumentContext, NotebookPanel, Panel, Tracker, WidgetModule } from "./jupyter.ts";
 import type { Preferences } from "./preferences.ts";
 import { NotebookStage } from "./stage.ts";

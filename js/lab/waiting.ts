@@ -1,10 +1,10 @@
 // The active runs of all kernels. The status bar counts them, because JupyterLab shows their kernels as idle, and their open
 // questions. Its button and a key go to the next waiting run, in any open notebook.
 
-import { h, setText } from "../src/dom.ts";
-import { plural, sumOf } from "../src/format.ts";
+import { h, setText } from "../src/base/dom.ts";
+import { plural, sumOf } from "../src/base/format.ts";
+import type { Lab, WaitingRun } from "../src/run/lab.ts";
 import { type Stages, showsRun } from "./cells.ts";
-import type { Lab, WaitingRun } from "./interface.ts";
 import type { App, NotebookPanel, Tracker, WidgetModule } from "./jupyter.ts";
 
 export interface StatusBar {

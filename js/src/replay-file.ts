@@ -1,14 +1,15 @@
 // A standalone replay: the widget with one finished run and no kernel. The document contains the data that would be
 // requested from the kernel. `agent_nb/run/replay_file.py` writes it.
 
-import { h, icon } from "./dom.ts";
-import type { Answer, Batch, Refusal } from "./protocol.ts";
-import { Runs } from "./runs.ts";
-import own from "./styles/replay-file.css";
-import { adoptStyles, createSheet } from "./styles.ts";
-import { Choices } from "./ui.ts";
+import { h, icon } from "./base/dom.ts";
+import { FEATURES } from "./features/index.ts";
+import { adoptStyles, createSheet } from "./host/styles.ts";
+import type { Answer, Batch, Refusal } from "./run/protocol.ts";
+import { Runs } from "./run/runs.ts";
+import { type Choices, newChoices } from "./view/choices.ts";
 import { openReplay } from "./view/replay/player.ts";
 import { createApp } from "./view/shell/app.ts";
+import own from "./view/styles/replay-file.css";
 
 interface Turn {
 	/** The pool index of each field of the request. */
@@ -47,14 +48,14 @@ export function showReplay(place: Element, record: ReplayRecord, signal: AbortSi
 	runs.receive(batch);
 	const run = runs.get(batch.meta?.key ?? "");
 	run.saved = record.bound;
-	const choices = new Choices();
+	const choices = newChoices();
 	const toEnd = (): void => moveTo(choices, "length");
 	if (run.state?.variants.size === 1) openReplay({ run, choices, redraw: toEnd });
 	addEventListener("beforeprint", toEnd, { signal }); // and then the app draws
 	const root = place.attachShadow({ mode: "open" });
 	adoptStyles(root);
 	root.adoptedStyleSheets.push(createSheet(own));
-	root.append(createApp(run, choices, signal));
+	root.append(createApp({ run, features: FEATURES, choices, signal }));
 	// Space plays.
 	root.querySelector<HTMLElement>(".anb-scrubber .anb-range")?.focus({ preventScroll: true });
 	if (choices.replay) offerStart(root, choices);

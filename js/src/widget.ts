@@ -1,13 +1,14 @@
 // The entry point for anywidget: one model per kernel, the hub. It needs no view; if a front end requires one (VS Code,
 // Colab), the view shows the newest run. In marimo there is one model per run, and its view shows that run.
 
-import type { NotebookContext } from "./cells.ts";
-import { Host } from "./host.ts";
-import { setTypesetter, type Typesetter } from "./markdown/typeset.ts";
-import { checkPage } from "./preview/check.ts";
-import type { FromKernel } from "./protocol.ts";
-import { type ElementPath, type RunState, Runs } from "./runs.ts";
-import { type Kernel, watchKernel } from "./windows.ts";
+import { setTypesetter, type Typesetter } from "./base/markdown/typeset.ts";
+import { type Kernel, watchKernel } from "./base/windows.ts";
+import { checkPage } from "./host/check.ts";
+import { Host } from "./host/host.ts";
+import type { NotebookContext } from "./run/cells.ts";
+import type { FromKernel } from "./run/protocol.ts";
+import type { RunState } from "./run/run-state.ts";
+import { type ElementPath, Runs } from "./run/runs.ts";
 
 /** The subset we use of anywidget's model. Each hook gets its own proxy, so the host is looked up by its kernel. */
 interface Model {

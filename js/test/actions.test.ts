@@ -1,16 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import widget from "../src/widget.ts";
 import { changed, done, finished, piece, script, started, tool, turn } from "./events.ts";
-import { Kernel, shadow, soon } from "./kernel.ts";
+import { shadow, soon } from "./kernel.ts";
+import { kernel } from "./stage.ts";
 
-let kernel: Kernel;
-let stop: () => void;
 let opened: Blob[];
 
 beforeEach(() => {
 	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"></div></div>';
-	kernel = new Kernel();
-	stop = widget.initialize({ model: kernel as never });
 	opened = [];
 	vi.spyOn(URL, "createObjectURL").mockImplementation((blob) => {
 		opened.push(blob as Blob);
@@ -19,11 +15,7 @@ beforeEach(() => {
 	vi.spyOn(window, "open").mockReturnValue(null);
 });
 
-afterEach(() => {
-	stop();
-	vi.restoreAllMocks();
-	vi.unstubAllGlobals();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 const find = (selector: string): HTMLButtonElement => shadow().querySelector<HTMLButtonElement>(selector)!;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Annotation, Event } from "../src/events.ts";
 import { showReplay } from "../src/replay-file.ts";
-import { Tape } from "../src/tape.ts";
+import type { Annotation, Event } from "../src/run/events.ts";
+import { Tape } from "../src/run/tape.ts";
 import { annotatedMoments } from "../src/view/replay/annotations.ts";
 import { changed, done, finished, type Loose, script, started, text, tool, turn } from "./events.ts";
 import { META, soon } from "./kernel.ts";

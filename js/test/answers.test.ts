@@ -1,24 +1,13 @@
 // What the page shows when the kernel answers late, or asks.
 
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { LAB, VERSION } from "../lab/interface.ts";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { LAB, VERSION } from "../src/run/lab.ts";
 import { INTERRUPTED, STOP_HINT } from "../src/view/context.ts";
-import widget from "../src/widget.ts";
 import { done, finished, type Loose, script, started, tool, turn } from "./events.ts";
-import { Kernel, shadow, soon, still } from "./kernel.ts";
+import { shadow, soon, still } from "./kernel.ts";
+import { kernel, show } from "./stage.ts";
 
-let kernel: Kernel;
-let stop: () => void;
-
-beforeEach(async () => {
-	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"></div></div>';
-	kernel = new Kernel();
-	stop = widget.initialize({ model: kernel as never });
-});
-
-afterEach(() => {
-	stop();
-});
+beforeEach(show);
 
 const foot = (): string => shadow().querySelector(".anb-foot .ready")!.textContent!;
 const find = (selector: string): HTMLElement => shadow().querySelector<HTMLElement>(selector)!;
@@ -52,7 +41,6 @@ test("a run that Stop has interrupted still says so when it has ended", async ()
 	kernel.batch(1, script(started, turn), { run_id: "r2" });
 	await soon();
 	expect(foot()).toBe("");
-	vi.unstubAllGlobals();
 });
 
 test("a late pick shows what was picked", async () => {
@@ -187,6 +175,7 @@ test("the buttons say what always means", async () => {
 	expect(await always({ schema })).toBe("Always for this tool in this run");
 	expect(await always({ schema, identical_only: true })).toBe("Always for exactly this call");
 	expect(await always({ schema: {} })).toBe("Always in this run");
+	expect(buttonOf("Allow")).toBeUndefined();
 	const edit = [...shadow().querySelectorAll<HTMLElement>(".anb-card header button")].at(-1)!;
 	expect(edit.hidden).toBe(true);
 	await still();
@@ -309,12 +298,6 @@ test("an output that was held back can be shown to the model", async () => {
 	expect(kernel.commands("show_output")).toMatchObject([{ variant: 0, call_id: "a" }]);
 	kernel.answer(kernel.commands("show_output")[0], { ok: true });
 	await later(() => expect(shadow().textContent).toContain("goes to the model with the next result"));
-});
-
-test("no other call can be allowed for the run", async () => {
-	kernel.batch(1, script(started, turn, ...asks("a")));
-	await soon();
-	expect(buttonOf("Allow")).toBeUndefined();
 });
 
 test("Escape leaves the card and answers nothing", async () => {

@@ -1,16 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { type Ask, cellText as cellOf, nextName } from "../src/ask.ts";
-import { isPath } from "../src/cell-source.ts";
-import type { NotebookContext } from "../src/cells.ts";
-import { RunEntry } from "../src/runs.ts";
+import { type Ask, cellText as cellOf, nextName } from "../src/run/ask.ts";
+import { isPath } from "../src/run/cell-source.ts";
+import type { NotebookContext } from "../src/run/cells.ts";
+import type { Batch, ReadyMessage } from "../src/run/protocol.ts";
+import { RunEntry } from "../src/run/runs.ts";
+import { EMPTY } from "../src/run/state.ts";
 import { META } from "./kernel.ts";
 
 function runOf(name = "hero", names: string[] = [name], sources: string[] = []): RunEntry {
 	const cells = sources.map((source) => ({ getSource: () => source }));
 	const notebook: NotebookContext = { model: { sharedModel: { cells } } };
 	const run = new RunEntry("k", {} as never, notebook, () => names);
-	run.state = { id: "r", meta: { ...META, name } } as never;
+	begin(run, name);
 	return run;
+}
+
+function begin(run: RunEntry, name: string, magic = "agent", count = 1): void {
+	const batch = { run_id: "r", last: 1 } as Batch;
+	const states = Array.from({ length: count }, (_, number) => [number, EMPTY] as const);
+	run.change({ kind: "batch", batch, meta: { ...META, name, magic }, variants: new Map(states) });
 }
 
 function cellText(run: RunEntry, ask: Ask, moment: number | null = null, variant = 0): string | null {
@@ -29,7 +37,7 @@ describe("the next cell", () => {
 		);
 		expect(nextName("hero_2", runOf("hero_2", ["hero", "hero_2"]))).toBe("hero_3");
 		const other = runOf();
-		other.state = { ...other.state!, meta: { ...META, magic: "robot" } };
+		other.change({ kind: "greeted", meta: { ...META, magic: "robot" } });
 		expect(cellText(other, { notes: [], text: "Larger" })).toBe("%%robot hero_2 --from hero\nLarger");
 		expect(nextName("größe_", runOf("größe_"))).toBe("größe__2");
 	});
@@ -38,7 +46,7 @@ describe("the next cell", () => {
 		const line = (model: string, standard: string) => {
 			const run = runOf();
 			const meta = { ...META, model, default_model: standard };
-			run.state = { ...run.state!, meta };
+			run.change({ kind: "greeted", meta });
 			return cellText(run, { notes: [], text: "Larger" })?.split("\n")[0];
 		};
 		expect(line("openai:gpt-6", "anthropic:claude")).toBe("%%agent hero_2 -m openai:gpt-6 --from hero");
@@ -56,7 +64,7 @@ describe("the next cell", () => {
 		const run = runOf();
 		const ticks = { "-t kernel": true, "--budget 0.2": true, "--approve auto": false };
 		const repeats = Object.entries(ticks).map(([text, ticked]) => ({ text, label: text, ticked }));
-		run.state = { ...run.state!, meta: { ...META, repeats } };
+		run.change({ kind: "greeted", meta: { ...META, repeats } });
 		expect(cellText(run, { notes: [], text: "Why?" })).toBe(
 			"%%agent hero_2 --from hero -t kernel --budget 0.2\nWhy?",
 		);
@@ -71,8 +79,8 @@ describe("the next cell", () => {
 			cellText(run, { notes: [], text: "Larger" }, moment, variant)?.split("\n")[0];
 		expect(line(1)).toBe("%%agent hero_2 --from hero.at(1)");
 		expect(line(Number.POSITIVE_INFINITY)).toBe("%%agent hero_2 --from hero");
-		const variants = new Map([0, 1].map((number) => [number, { settings: {} }]));
-		run.state = { ...run.state!, variants, ready: { picked: false, variant: 0 } } as never;
+		begin(run, "hero", "agent", 2);
+		run.change({ kind: "ready", run_id: "r", variant: 0 } as ReadyMessage);
 		expect(line(1)).toBe("%%agent hero_2 --from hero.1.at(1)");
 		expect(line(2, 1)).toBe("%%agent hero_2 --from hero.2.at(2)");
 		expect(line(null, 1)).toBe("%%agent hero_2 --from hero.1");
@@ -80,17 +88,17 @@ describe("the next cell", () => {
 
 	test("names the variant that is picked, in the references, too", () => {
 		const notes = [{ elements: [HEADING], text: "larger" }];
-		const variants = new Map([0, 1].map((number) => [number, { settings: {} }]));
-		const cell = (magic: string, ready: object | null = { picked: true, variant: 1 }) => {
+		const cell = (magic: string, isReady = true) => {
 			const run = runOf();
-			run.state = { meta: { ...META, name: "hero", magic }, variants, ready } as never;
+			begin(run, "hero", magic, 2);
+			if (isReady) run.change({ kind: "ready", run_id: "r", variant: 1 } as ReadyMessage);
 			return cellText(run, { notes, text: "" });
 		};
 		expect(cell("agent")).toBe(
 			'%%agent hero_2 --from hero.2\n{{hero.2.element("main > h2:nth-of-type(2)")}}: larger',
 		);
 		expect(cell("")).toContain('("`main > h2:nth-of-type(2)`: larger", name="hero_2", base=hero.pick(2))');
-		expect(cell("", null)).toContain("base=hero)");
+		expect(cell("", false)).toContain("base=hero)");
 	});
 
 	test("continues from the run of a cell that was inserted out of sight", () => {
@@ -102,7 +110,7 @@ describe("the next cell", () => {
 		const run = runOf();
 		const about = { ...HEADING, path: "h1", file: "about.html" };
 		const notes = [{ elements: [HEADING, about], text: 'say "hi"' }];
-		run.state = { ...run.state!, meta: { ...META, magic: "" } };
+		run.change({ kind: "greeted", meta: { ...META, magic: "" } });
 		expect(cellText(run, { notes, text: "{{df}}" })).toBe(
 			'hero_2, hero_2_view = await agent_nb.marimo.agent("`main > h2:nth-of-type(2)` and `h1` in about.html: say \\"hi\\"\\n{{df}}", name="hero_2", base=hero)',
 		);

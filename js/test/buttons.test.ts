@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { STOP_HINT } from "../src/view/context.ts";
 import { done, finished, script, started, text, thinking, tool, turn, USAGE } from "./events.ts";
-import { META, output, shadow, soon, still } from "./kernel.ts";
+import { META, output, shadow, soon } from "./kernel.ts";
 import { kernel, show, stop, tell } from "./stage.ts";
 
 describe("buttons", () => {
@@ -37,38 +36,6 @@ describe("buttons", () => {
 		expect([...shown].map((code) => code.textContent)).toEqual(cells);
 	});
 
-	test("an unanswered stop says what to press", async () => {
-		await show();
-		tell(kernel, 1, 4);
-		vi.useFakeTimers();
-		stopButton().click();
-		await vi.advanceTimersByTimeAsync(1100);
-		vi.useRealTimers();
-		expect(shadow().querySelector(".anb-foot .ready")?.textContent).toBe(STOP_HINT);
-		expect(stopButton().textContent).toBe("Stop");
-	});
-
-	test("y approves, n denies with a note", async () => {
-		await show();
-		tell(kernel, 1, 4);
-		const ask = script({
-			type: "approval_requested",
-			call_id: "c1",
-			name: "run",
-			title: "run it",
-			args: { code: "print(1)" },
-		});
-		kernel.batch(5, ask);
-		await soon();
-		const card = shadow().querySelector<HTMLElement>(".anb-card.ask")!;
-		expect(card.hidden).toBe(false);
-		expect(card.textContent).toContain("print(1)");
-		await still();
-		card.querySelector<HTMLInputElement>("input")!.value = "not now";
-		card.dispatchEvent(new KeyboardEvent("keydown", { key: "n", bubbles: true }));
-		expect(kernel.sent.at(-1)).toMatchObject({ command: "deny", call_id: "c1", note: "not now" });
-	});
-
 	test("a denied call is a decision, not a failure", async () => {
 		await show();
 		tell(kernel, 1, 4);
@@ -88,19 +55,6 @@ describe("buttons", () => {
 		);
 		expect(item.matches(".bad")).toBe(false);
 		expect(item.querySelector(".bad, .err")).toBeNull();
-	});
-
-	test("keys typed into the note do not answer", async () => {
-		await show();
-		tell(kernel, 1, 4);
-		const ask = script({ type: "approval_requested", call_id: "c1", name: "run", title: "run it", args: {} });
-		kernel.batch(5, ask);
-		await soon();
-		const before = kernel.sent.length;
-		shadow()
-			.querySelector(".anb-note-input")!
-			.dispatchEvent(new KeyboardEvent("keydown", { key: "y", bubbles: true }));
-		expect(kernel.sent.length).toBe(before);
 	});
 });
 
@@ -176,16 +130,6 @@ test("the header says what the kernel says about the settings", async () => {
 	kernel.batch(1, script(started, turn), { run_id: "r2", meta: { ...META, about: ["no values sent"] } });
 	await soon();
 	expect(about().textContent).toBe("no values sent");
-});
-
-test("a re-run cell starts fresh", async () => {
-	await show();
-	tell(kernel, 1, 9);
-	await soon();
-	tell(kernel, 1, 3, "r2");
-	await soon();
-	expect(shadow().querySelector(".phase")?.textContent).toBe("thinking");
-	expect(shadow().textContent).not.toContain("Hello.");
 });
 
 test("the frozen form's frames are off the page while covered", async () => {

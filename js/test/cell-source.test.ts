@@ -3,7 +3,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { addCommands } from "../lab/commands.ts";
 import { fixCell } from "../lab/fix.ts";
-import { cellSource as build, type CellKind, isReadable, TEMPLATES } from "../src/cell-source.ts";
+import { cellSource as build, type CellKind, isReadable, TEMPLATES } from "../src/run/cell-source.ts";
 
 type Fields = Record<string, unknown>;
 const cellSource = build as (kind: CellKind, values: Fields) => string | null;

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { createLab } from "../lab/cells.ts";
-import { type CellText, LAB, VERSION } from "../lab/interface.ts";
 import type { App, Cell, NotebookPanel, Tracker, WidgetModule } from "../lab/jupyter.ts";
 import { createStages } from "../lab/stages.ts";
-import { cellSource } from "../src/cell-source.ts";
-import { type NotebookContext, placeCell, placeCells } from "../src/cells.ts";
+import { cellSource } from "../src/run/cell-source.ts";
+import { type NotebookContext, placeCell, placeCells } from "../src/run/cells.ts";
+import { type CellText, LAB, VERSION } from "../src/run/lab.ts";
 import type { Context } from "../src/view/context.ts";
 import { createCellButton } from "../src/view/shared/cell-button.ts";
 

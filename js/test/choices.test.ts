@@ -1,35 +1,17 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
-import { Choices, copyChoices, resetRun } from "../src/ui.ts";
-import widget from "../src/widget.ts";
-import { changed, done, finished, piece, script, started, text, tool, turn } from "./events.ts";
-import { Kernel, soon } from "./kernel.ts";
+import { beforeEach, expect, test } from "vitest";
+import { copyChoices, newChoices, resetRun } from "../src/view/choices.ts";
+import { soon } from "./kernel.ts";
+import { EVENTS, kernel } from "./stage.ts";
 
-const EVENTS = script(
-	started,
-	turn,
-	text("Hello."),
-	tool(),
-	piece("index.html", 0, "<h1>Hi</h1>"),
-	changed("index.html", 1),
-	done(),
-	finished(),
-);
 const BOTH = [0, 1].flatMap((variant) => EVENTS.map((event) => ({ ...event, variant })));
-
-let kernel: Kernel;
-let stop: () => void;
 
 beforeEach(async () => {
 	document.body.innerHTML = '<div id="one"><p data-anb-run="k"></p></div><div id="two"></div>';
-	kernel = new Kernel();
-	stop = widget.initialize({ model: kernel as never });
 	kernel.batch(1, BOTH);
 	await soon();
 	root("one").querySelector<HTMLElement>('[aria-label="One at a time"]')!.click();
 	await soon();
 });
-
-afterEach(() => stop());
 
 function root(id: string): ShadowRoot {
 	return document.querySelector(`#${id} [data-anb-run]`)!.shadowRoot!;
@@ -51,10 +33,10 @@ async function open(id: string, variant: number): Promise<void> {
 test("a new run forgets all choices but those about the view, and a copy what takes the focus", () => {
 	const view = { tab: "code", device: "phone", scheme: "dark" };
 	const focus = { question: "0 a 1", apply: 1 };
-	const choices = Object.assign(new Choices(), { ...view, ...focus, line: 3, details: true, request: 2 });
+	const choices = Object.assign(newChoices(), { ...view, ...focus, line: 3, details: true, request: 2 });
 	expect(copyChoices(choices)).toMatchObject({ line: 3, question: null, apply: null });
 	resetRun(choices);
-	expect(choices).toEqual(Object.assign(new Choices(), view));
+	expect(choices).toEqual(Object.assign(newChoices(), view));
 });
 
 test("a second view has choices of its own", async () => {

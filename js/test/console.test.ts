@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { RunEntry } from "../src/runs.ts";
-import { Choices, copyChoices, type Replay } from "../src/ui.ts";
+import type { RunEntry } from "../src/run/runs.ts";
+import { copyChoices, newChoices, type Replay } from "../src/view/choices.ts";
 import type { Context } from "../src/view/context.ts";
 import { createConsole } from "../src/view/result/console.ts";
 
@@ -24,7 +24,8 @@ function createRun() {
 function view(run: RunEntry, life = new AbortController()) {
 	const context: Context = {
 		run,
-		choices: new Choices(),
+		features: [],
+		choices: newChoices(),
 		signal: life.signal,
 		redraw: vi.fn(),
 		draw: vi.fn(),

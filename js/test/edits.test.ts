@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Row } from "../src/state.ts";
+import type { Row } from "../src/run/state.ts";
 import { type Edits, foldEdits } from "../src/view/transcript/timeline.ts";
 import { changed, done, play, script, started, text, tool } from "./events.ts";
 

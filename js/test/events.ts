@@ -1,7 +1,7 @@
 // Short ways to write events in tests.
 
-import type { Event } from "../src/events.ts";
-import { EMPTY, reduce, type VariantState } from "../src/state.ts";
+import type { Event } from "../src/run/events.ts";
+import { EMPTY, reduce, type VariantState } from "../src/run/state.ts";
 
 export const USAGE = { input: 10, cached_read: 0, cached_write: 0, output: 5, reasoning: 0 };
 

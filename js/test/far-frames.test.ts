@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keepFarFramesOut } from "../src/far-frames.ts";
+import { keepFarFramesOut } from "../src/host/far-frames.ts";
 import { WholeScreen } from "./kernel.ts";
 
 const PAGE = "<style>p {}</style><h1>Slow  bread</h1><script>let secret = 1</script><p>Open at 7</p>";

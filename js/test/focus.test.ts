@@ -1,10 +1,10 @@
 // An element that disappears hands the focus to the one that takes its place.
 
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Event } from "../src/events.ts";
-import widget from "../src/widget.ts";
+import { beforeEach, expect, test } from "vitest";
+import type { Event } from "../src/run/events.ts";
 import { changed, done, finished, piece, script, started, tool, turn } from "./events.ts";
-import { Kernel, META, shadow, soon } from "./kernel.ts";
+import { META, shadow, soon } from "./kernel.ts";
+import { kernel } from "./stage.ts";
 
 const asks = [
 	tool(),
@@ -12,18 +12,12 @@ const asks = [
 ] as const;
 const wrote = [tool(), piece("index.html", 0, "<p>"), changed("index.html", 1), done()];
 
-let kernel: Kernel;
-let stop: () => void;
 let last: number;
 
 beforeEach(() => {
 	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"></div></div><input />';
-	kernel = new Kernel();
-	stop = widget.initialize({ model: kernel as never });
 	last = 0;
 });
-
-afterEach(() => stop());
 
 async function tell(events: readonly Event[]): Promise<void> {
 	kernel.batch(last + 1, events, last ? { meta: undefined } : {});

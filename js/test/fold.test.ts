@@ -1,8 +1,8 @@
 // Several runs on one page: folded to their headers, and leading to each other.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { LAB, STAGE_CLASS, STAGED, VERSION } from "../lab/interface.ts";
-import type { Event, Meta } from "../src/events.ts";
+import type { Event, Meta } from "../src/run/events.ts";
+import { LAB, STAGE_CLASS, STAGED, VERSION } from "../src/run/lab.ts";
 import { changed, done, finished, type Loose, script, started, text, tool, turn } from "./events.ts";
 import { META, soon } from "./kernel.ts";
 import { kernel } from "./stage.ts";

@@ -1,7 +1,7 @@
 // A call as a form: which field an argument gets, and what is read from it.
 
 import { describe, expect, test } from "vitest";
-import type { Problems } from "../src/view/transcript/form.ts";
+import type { Problems } from "../src/view/choices.ts";
 import { createForm, fieldsOf, readFields } from "../src/view/transcript/form.ts";
 
 const SCHEMA = {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { Frame, type FrameEvents } from "../src/preview/frame.ts";
-import { MOST_PER_SECOND } from "../src/preview/messages.ts";
+import { Frame, type FrameEvents } from "../src/page/frame.ts";
+import { MOST_PER_SECOND } from "../src/page/messages.ts";
 import { soon } from "./kernel.ts";
 
 let calls: unknown[][];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { highlight } from "../src/highlight.ts";
+import { highlight } from "../src/base/highlight.ts";
 
 /** The coloured pieces of a text, as `colour text`. */
 function coloured(path: string, text: string): string[] {

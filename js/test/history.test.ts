@@ -1,9 +1,10 @@
 // The history of a conversation, as the notebook has it, and the bar that shows it.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { CellSource } from "../src/cell-source.ts";
-import { conversationOf, endOf, orderOf, readSteps, type StageView, type Step } from "../src/history.ts";
-import { createBar } from "../src/view/stage-bar.ts";
+import { conversationOf, endOf, orderOf, readSteps, type Step } from "../lab/history.ts";
+import { createBar } from "../lab/stage-bar.ts";
+import type { CellSource } from "../src/run/cell-source.ts";
+import type { StageView } from "../src/run/lab.ts";
 
 function cell(source: string, name = "", { count = 1, id = "" } = {}) {
 	const attributes = `data-anb-run="key ${name}"${id && ` data-anb-id="${id}"`}`;

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { LAB, VERSION } from "../lab/interface.ts";
+import { LAB, VERSION } from "../src/run/lab.ts";
 import widget from "../src/widget.ts";
 import { finished, script, started, text, turn } from "./events.ts";
 import { Kernel, META, output, shadow, soon } from "./kernel.ts";

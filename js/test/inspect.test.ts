@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { h } from "../src/dom.ts";
-import { createInspectButton, pathOf, stepsInSource } from "../src/inspect/inspector.ts";
-import { type PathStep, readMatch } from "../src/inspect/messages.ts";
-import { wordsFor } from "../src/inspect/words.ts";
-import { Choices } from "../src/ui.ts";
+import { h } from "../src/base/dom.ts";
+import { type PathStep, readMatch } from "../src/page/inspect/messages.ts";
+import { wordsFor } from "../src/run/words.ts";
+import { newChoices } from "../src/view/choices.ts";
 import type { Context, Snapshot } from "../src/view/context.ts";
+import { createInspectButton, pathOf, stepsInSource } from "../src/view/inspect/inspector.ts";
 import { changed, finished, piece, play, script, started, turn } from "./events.ts";
 
 const BODY: PathStep = ["body", 1, 1];
@@ -76,7 +76,7 @@ describe("the outlines of elements that the user has selected", () => {
 	function create() {
 		const events = script(started, turn, piece("index.html", 0, PAGE), changed("index.html", 1), finished());
 		const state = play(events);
-		const choices = new Choices();
+		const choices = newChoices();
 		const command = () => Promise.resolve({ ok: false });
 		const run = { state: { variants: new Map([[0, state]]), ready: null, lost: "" }, busy: false, command };
 		const view = { choices, run, signal: life.signal, redraw: draw, draw, announce() {} };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { awaitRun, showWhole, watchScrolling } from "../src/into-view.ts";
+import { awaitRun, showWhole, watchScrolling } from "../src/base/into-view.ts";
 
 const abort = new AbortController();
 

@@ -1,7 +1,7 @@
 // The kernel's half of the hub, for tests of the page: it records what the page sends, and sends what a test says.
 
 import { expect, vi } from "vitest";
-import type { Event, Meta } from "../src/events.ts";
+import type { Event, Meta } from "../src/run/events.ts";
 
 export const META: Meta = {
 	key: "k",

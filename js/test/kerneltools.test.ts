@@ -1,10 +1,8 @@
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { LAB, VERSION } from "../lab/interface.ts";
-import type { ToolRow } from "../src/state.ts";
-import widget from "../src/widget.ts";
+import { describe, expect, test } from "vitest";
+import type { ToolRow } from "../src/run/state.ts";
 import { done, finished, type Loose, play, script, started, text, tool, turn } from "./events.ts";
-import { Kernel, META, shadow, soon } from "./kernel.ts";
-import { kernel, show, stop } from "./stage.ts";
+import { META, shadow, soon } from "./kernel.ts";
+import { kernel, show } from "./stage.ts";
 
 const running: Loose = { type: "tool_running", call_id: "c1", title: "run Python" };
 const output = (bundle: Record<string, unknown>): Loose => ({
@@ -255,27 +253,6 @@ test("code that never ran is not offered to be kept", async () => {
 	await soon();
 	expect(shadow().textContent).toContain("The run was stopped");
 	expect(shadow().querySelector(".anb-names.left")).toBeNull();
-});
-
-test("in a read-only notebook the code is kept as a file", async () => {
-	const lab = { version: VERSION, insert: vi.fn(), setRuns() {}, stage: () => null, hasStages: false };
-	vi.stubGlobal(LAB as unknown as string, lab);
-	const model = Object.assign(new Kernel(), {
-		widget_manager: { context: { model: { readOnly: true, sharedModel: { cells: [] } } } },
-	});
-	stop();
-	onTestFinished(widget.initialize({ model: model as never }));
-	await show();
-	const ready: Loose = { type: "tool_ready", call_id: "c1", title: "run Python", args: { code: "df = 1" } };
-	const names = { code: "df = 1", bound: ["df"], changed: [], deleted: [], kinds: { df: "int" } };
-	const ended = done({ outputs: [{ "application/vnd.agent-nb.names+json": names }] });
-	model.batch(1, script(started, turn, tool(), ready, ended, text("Done."), finished()));
-	await soon();
-	const keep = shadow().querySelector<HTMLButtonElement>(".anb-names.left .all button")!;
-	expect(keep.textContent).toBe("Keep as a notebook");
-	keep.click();
-	expect(model.commands("keep")).toHaveLength(1);
-	expect(lab.insert).not.toHaveBeenCalled();
 });
 
 test("the tooltip of an outside agent says what it does without asking", async () => {

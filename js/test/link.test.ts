@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { PageLink } from "../src/bind/link.ts";
-import type { FromStore } from "../src/bind/messages.ts";
+import type { FromStore } from "../src/run/bound-messages.ts";
+import { PageLink } from "../src/run/page-link.ts";
 
 function connected() {
 	const sent: Record<string, unknown>[] = [];

@@ -12,7 +12,7 @@ import { LEAN } from "../bundling.mjs";
 const SIZES = [Number.POSITIVE_INFINITY, 1, 7];
 
 const { outputFiles } = await esbuild.build({
-	entryPoints: [fileURLToPath(new URL("../src/markdown.ts", import.meta.url))],
+	entryPoints: [fileURLToPath(new URL("../src/base/markdown.ts", import.meta.url))],
 	bundle: true,
 	write: false,
 	format: "esm",

@@ -1,6 +1,6 @@
 import ParserBlock from "markdown-it/lib/parser_block.mjs";
 import { describe, expect, test, vi } from "vitest";
-import { isSafeLink, Markdown } from "../src/markdown.ts";
+import { isSafeLink, Markdown } from "../src/base/markdown.ts";
 
 function render(text: string, size = text.length): HTMLElement {
 	const element = document.createElement("div");

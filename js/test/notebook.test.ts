@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
-import { PageLink } from "../src/bind/link.ts";
-import type { FromStore } from "../src/bind/messages.ts";
+import type { FromStore } from "../src/run/bound-messages.ts";
+import { PageLink } from "../src/run/page-link.ts";
 
 /** The real link and the page's real `notebook`, and what the kernel gets from them. */
 async function connected() {
@@ -23,7 +23,7 @@ async function connected() {
 	vi.stubGlobal("MessagePort", port1.constructor);
 	vi.stubGlobal("window", Object.create(window));
 	vi.resetModules();
-	(await import("../src/bind/notebook.ts")).defineNotebook(bound);
+	(await import("../src/page/notebook.ts")).defineNotebook(bound);
 	const { notebook } = window as unknown as {
 		notebook: Record<"get" | "on" | "set" | "call", CallableFunction>;
 	};

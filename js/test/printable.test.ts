@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { original, printable } from "../src/printable.ts";
+import { original, printable } from "../src/base/printable.ts";
 import { createArguments } from "../src/view/transcript/arguments.ts";
 import { createForm } from "../src/view/transcript/form.ts";
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type CellWrite, LAB, type NotebookCells, VERSION, type Written } from "../lab/interface.ts";
 import type { Cell, NotebookModule, NotebookPanel, Tracker } from "../lab/jupyter.ts";
 import { createNotebookCells } from "../lab/notebook.ts";
-import type { CellChange } from "../src/events.ts";
+import type { CellChange } from "../src/run/events.ts";
+import { type CellWrite, LAB, type NotebookCells, VERSION, type Written } from "../src/run/lab.ts";
 import widget from "../src/widget.ts";
 import { done, finished, script, started, tool, turn } from "./events.ts";
 import { Kernel, META, shadow, soon } from "./kernel.ts";
@@ -57,7 +57,6 @@ async function offer(
 	kernel.say({
 		kind: "ready",
 		line: "",
-		files_name: null,
 		variant: 0,
 		picked: false,
 		paths: [],

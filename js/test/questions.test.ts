@@ -1,12 +1,12 @@
 // The queue of open questions, what was changed in a call, and how the transcript tells it.
 
 import { describe, expect, test } from "vitest";
-import { changedNames, sameJson } from "../src/json.ts";
-import { momentAt } from "../src/moments.ts";
-import { countAlike, questionsOf } from "../src/questions.ts";
-import type { ToolRow } from "../src/state.ts";
-import { Tape } from "../src/tape.ts";
-import { toVariants } from "../src/variants.ts";
+import { changedNames, sameJson } from "../src/base/json.ts";
+import { momentAt } from "../src/run/moments.ts";
+import { countAlike, questionsOf } from "../src/run/questions.ts";
+import type { ToolRow } from "../src/run/state.ts";
+import { Tape } from "../src/run/tape.ts";
+import { toVariants } from "../src/run/variants.ts";
 import { diffOf } from "../src/view/shared/diff-table.ts";
 import { play, script, started, tool, turn } from "./events.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { scripts } from "../src/preview/feed.ts";
-import { Resolver, resolvePath, type Source, writable } from "../src/preview/resolve.ts";
+import { scripts } from "../src/page/feed.ts";
+import { Resolver, resolvePath, type Source, writable } from "../src/page/resolve.ts";
 
 const FILES: Record<string, string> = {
 	"css/style.css": "@import 'more.css'; body { background: url(../img/a.png) }",

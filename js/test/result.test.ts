@@ -1,23 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import widget from "../src/widget.ts";
-import { changed, done, finished, piece, script, started, text, tool, turn } from "./events.ts";
-import { Kernel, shadow, soon } from "./kernel.ts";
+import { beforeEach, describe, expect, test } from "vitest";
+import { changed, done, finished, type Loose, piece, script, started, text, tool, turn } from "./events.ts";
+import { shadow, soon } from "./kernel.ts";
+import { kernel, show } from "./stage.ts";
 
-type Loose = Parameters<typeof script>[0];
-
-let kernel: Kernel;
-let stop: () => void;
 let last: number;
 
 beforeEach(async () => {
-	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"><p>frozen</p></div></div>';
-	kernel = new Kernel();
-	stop = widget.initialize({ model: kernel as never });
 	last = 0;
-	await soon();
+	await show();
 });
-
-afterEach(() => stop());
 
 async function tell(...events: Loose[]): Promise<void> {
 	kernel.batch(last + 1, script(...events));

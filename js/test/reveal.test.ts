@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { changes } from "../src/preview/reveal.ts";
+import { changes } from "../src/page/reveal.ts";
 
 const PAGE = "<h1>Hi</h1><section><p>One</p><p>Two</p></section><footer><b>End</b></footer>";
 

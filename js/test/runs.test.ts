@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import type { Event } from "../src/events.ts";
-import type { Batch } from "../src/protocol.ts";
-import { Runs } from "../src/runs.ts";
-import { type Context, follow, type Outcome } from "../src/view/context.ts";
+import type { Event } from "../src/run/events.ts";
+import type { Batch } from "../src/run/protocol.ts";
+import { Runs } from "../src/run/runs.ts";
 import { finished, script, started, text, turn } from "./events.ts";
 import { META } from "./kernel.ts";
 
@@ -11,7 +10,6 @@ const EVENTS = script(started, turn, text("one "), text("two "), text("three"), 
 const READY = {
 	kind: "ready" as const,
 	line: "ready",
-	files_name: null,
 	variant: 0,
 	picked: false,
 	paths: [],
@@ -117,12 +115,6 @@ describe("batches", () => {
 		runs.receive({ ...READY, run_id: "r1" });
 		expect(runs.get("k").state?.ready).toBeNull();
 	});
-
-	test("variants are kept apart", () => {
-		const events = EVENTS.slice(0, 3).flatMap((event) => [event, { ...event, variant: 1 }]);
-		runs.receive(batch(1, 6, { events: events as Event[] }));
-		expect([...runs.get("k").state!.variants.keys()]).toEqual([0, 1]);
-	});
 });
 
 describe("commands", () => {
@@ -165,18 +157,6 @@ describe("commands", () => {
 		const own = { ...check, window: 1 };
 		runs.receive(own);
 		expect(asked).toEqual([[run, own]]);
-	});
-
-	test("each run is greeted", async () => {
-		const run = runs.get("k");
-		run.hello();
-		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: true, run_id: "r1" });
-		await Promise.resolve();
-		runs.receive(batch(1, 3));
-		runs.receive(batch(1, 2, { run_id: "r2" }));
-		run.hello();
-		run.hello();
-		expect(sent.map((message) => message.command)).toEqual(["hello", "hello"]);
 	});
 
 	test("the run that the kernel names wins", async () => {
@@ -227,28 +207,6 @@ describe("commands", () => {
 		runs.receive({ kind: "answer", id: String(asked[1]!.id), ok: true, base64: "AQ==" });
 		await vi.waitFor(() => expect(run.content(1, "a.png", 1)).toMatchObject({ base64: "AQ==" }));
 		expect(run.content(0, "a.png", 1)).toBeNull();
-	});
-
-	const outcomeOf = (reply: Parameters<typeof follow>[1]) =>
-		new Promise<Outcome>((resolve) =>
-			follow({ signal: new AbortController().signal } as Context, reply, "Press the other button.", resolve),
-		);
-
-	test("an answer in time is the outcome", async () => {
-		const reply = runs.get("k").command("stop");
-		runs.receive({ kind: "answer", id: String(sent[0]!.id), ok: false, error: "It has ended." });
-		expect(await outcomeOf(reply)).toEqual({ done: false, why: "It has ended." });
-	});
-
-	test("no answer in time names the other way", async () => {
-		vi.useFakeTimers();
-		const result = outcomeOf(runs.get("k").command("stop"));
-		vi.advanceTimersByTime(1000);
-		expect(await result).toEqual({
-			done: false,
-			why: "Press the other button.",
-		});
-		vi.useRealTimers();
 	});
 });
 

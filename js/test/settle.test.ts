@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 /** The module saves the functions of the window when it is loaded. */
-const load = () => import("../src/check/settle.ts");
+const load = () => import("../src/page/check/settle.ts");
 
 test("a check stays at each place of the page for two frames, also when they are late", async () => {
 	vi.stubGlobal("requestAnimationFrame", (draw: () => void) =>

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Event, PlanStatus } from "../src/events.ts";
-import { applyPatch, countPoints, sliceToPoint } from "../src/file-state.ts";
-import { phaseText, quietPhase, READING } from "../src/phase.ts";
-import { fileAt, versionLabel } from "../src/shown.ts";
-import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/state.ts";
-import { Tape } from "../src/tape.ts";
+import type { Event, PlanStatus } from "../src/run/events.ts";
+import { phaseText, quietPhase, READING } from "../src/run/phase.ts";
+import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/run/state.ts";
+import { Tape } from "../src/run/tape.ts";
+import { fileAt, versionLabel } from "../src/view/shown.ts";
 import {
 	changed,
 	done,
@@ -195,11 +194,6 @@ describe("rows", () => {
 		expect(rows.map((row) => row.status)).toEqual(["failed", "stopped"]);
 		expect(rows[1]?.answer).toBeNull();
 	});
-
-	test("a denied call has not failed", () => {
-		const end = play(script(started, turn, tool(), done({ ok: false, code: "DENIED" }), finished()));
-		expect(toolRow(end).status).toBe("denied");
-	});
 });
 
 describe("files", () => {
@@ -388,10 +382,4 @@ test("reducing changes no earlier state", () => {
 		expect(state).toEqual(frozen);
 		state = next;
 	}
-});
-
-test("text helpers agree on code points", () => {
-	expect(countPoints("a🥖b")).toBe(3);
-	expect(sliceToPoint("a🥖b", 2)).toBe("a🥖");
-	expect(applyPatch("", [[0, 1, "x\ny"]])).toBe("x\ny");
 });

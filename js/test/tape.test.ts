@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import type { Event } from "../src/events.ts";
-import { countAfter, momentAt, momentsOn } from "../src/moments.ts";
-import { Tape } from "../src/tape.ts";
+import type { Event } from "../src/run/events.ts";
+import { countAfter, momentAt, momentsOn } from "../src/run/moments.ts";
+import { Tape } from "../src/run/tape.ts";
 import { advanced } from "../src/view/replay/player.ts";
 import {
 	changed,

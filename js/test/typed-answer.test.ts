@@ -1,21 +1,11 @@
 // An answer with a type is a table, those of variants are compared, and nothing in them is markup.
 
-import { afterEach, beforeEach, expect, test } from "vitest";
-import widget from "../src/widget.ts";
+import { beforeEach, expect, test } from "vitest";
 import { done, finished, script, started, text, tool, turn } from "./events.ts";
-import { Kernel, shadow, soon } from "./kernel.ts";
+import { shadow, soon } from "./kernel.ts";
+import { kernel, show } from "./stage.ts";
 
-let kernel: Kernel;
-let stop: () => void;
-
-beforeEach(async () => {
-	document.body.innerHTML = '<div class="cell"><div data-anb-run="k"><p>frozen</p></div></div>';
-	kernel = new Kernel();
-	stop = widget.initialize({ model: kernel as never });
-	await soon();
-});
-
-afterEach(() => stop());
+beforeEach(show);
 
 async function shown(answer: unknown): Promise<string[][] | null> {
 	kernel.batch(1, script(started, turn, text("A line."), { ...finished(), answer }));

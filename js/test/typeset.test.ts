@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { setTypesetter } from "../src/markdown/typeset.ts";
-import { Markdown } from "../src/markdown.ts";
+import { setTypesetter } from "../src/base/markdown/typeset.ts";
+import { Markdown } from "../src/base/markdown.ts";
 
 const frame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
 

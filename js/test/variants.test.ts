@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Event } from "../src/events.ts";
-import type { VariantState } from "../src/state.ts";
-import { factsOfAll, phaseOfAll, shortModel, spokenOfAll, toVariants } from "../src/variants.ts";
+import type { Event } from "../src/run/events.ts";
+import type { VariantState } from "../src/run/state.ts";
+import { factsOfAll, phaseOfAll, shortModel, spokenOfAll, toVariants } from "../src/run/variants.ts";
 import widget from "../src/widget.ts";
 import {
 	changed,
 	finished,
+	type Loose,
 	piece,
 	play,
 	script,
@@ -16,9 +17,7 @@ import {
 	turn,
 	USAGE,
 } from "./events.ts";
-import { Kernel, META, shadow, soon, still } from "./kernel.ts";
-
-type Loose = Parameters<typeof script>[0];
+import { Kernel, META, shadow, soon, still, WholeScreen } from "./kernel.ts";
 
 const ask: Loose = {
 	type: "approval_requested",
@@ -85,29 +84,6 @@ describe("all variants together", () => {
 	});
 });
 
-/** Decides which elements are in sight. */
-class Screen {
-	static all: Screen[] = [];
-	readonly watched = new Set<Element>();
-	constructor(readonly tell: (entries: { target: Element; isIntersecting: boolean }[]) => void) {
-		Screen.all.push(this);
-	}
-	observe(element: Element): void {
-		this.watched.add(element);
-		queueMicrotask(() => {
-			if (this.watched.has(element)) this.tell([{ target: element, isIntersecting: Screen.sees(element) }]);
-		});
-	}
-	disconnect(): void {
-		this.watched.clear();
-	}
-	static sees: (element: Element) => boolean = () => true;
-	static look(): void {
-		for (const screen of Screen.all)
-			screen.tell([...screen.watched].map((target) => ({ target, isIntersecting: Screen.sees(target) })));
-	}
-}
-
 class Several extends Kernel {
 	#last = 0;
 	/** Sends every event once for each of the variants. */
@@ -122,7 +98,7 @@ class Several extends Kernel {
 	ready(variant: number, picked: boolean, applies: number[] = []): void {
 		const features = { branch: Object.fromEntries(applies.map((number) => [number, { applies: true }])) };
 		const line = `\`hero\` is variant ${variant + 1}`;
-		this.say({ kind: "ready", line, files_name: "files", variant, picked, features });
+		this.say({ kind: "ready", line, variant, picked, features });
 	}
 }
 
@@ -144,9 +120,6 @@ describe("several variants on the page", () => {
 
 	beforeEach(async () => {
 		localStorage.clear();
-		Screen.all = [];
-		Screen.sees = () => true;
-		vi.stubGlobal("IntersectionObserver", Screen);
 		document.body.innerHTML = '<div class="jp-Cell"><div data-anb-run="k"><p>frozen</p></div></div>';
 		model = new Several();
 		stop = widget.initialize({ model: model as never });
@@ -193,15 +166,13 @@ describe("several variants on the page", () => {
 		model.tell([0, 1, 2], ...page);
 		await soon();
 		await choose("One at a time");
-		Screen.sees = (element) =>
-			element.closest(".anb-variant")?.getAttribute("aria-label") !== "Variant 3 · flash";
 		await choose("Grid");
 		const frames = (): number[] => all(".anb-variant").map((cell) => cell.querySelectorAll("iframe").length);
-		expect(frames()).toEqual([1, 1, 0]);
-		Screen.sees = () => true;
-		Screen.look();
-		await soon();
-		expect(frames()).toEqual([1, 1, 1]);
+		for (const isSeen of [false, true]) {
+			WholeScreen.scroll(all(".anb-variant .shot")[2]!, isSeen);
+			await soon();
+			expect(frames()).toEqual([1, 1, Number(isSeen)]);
+		}
 	});
 
 	test("what is not shown is not built", async () => {
@@ -214,15 +185,6 @@ describe("several variants on the page", () => {
 		expect(all("iframe")).toHaveLength(1);
 		expect(shadow().querySelector("[role=tab][aria-selected=true]")!.textContent).toContain("Variant 2");
 		expect(shadow().querySelector(".anb-body")!.getAttribute("aria-label")).toBe("Variant 2 · opus");
-	});
-
-	test("side by side has a column for each", async () => {
-		await choose("Side by side");
-		expect(all(".anb-col").map((column) => column.getAttribute("aria-label"))).toEqual([
-			"Variant 1 · gpt",
-			"Variant 2 · opus",
-			"Variant 3 · flash",
-		]);
 	});
 
 	test("the arrangement is remembered, opening a variant is not", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { bytes, count, dollars, seconds } from "../src/format.ts";
-import { highlight } from "../src/highlight.ts";
-import { shownFile, shownPage } from "../src/shown.ts";
-import { Choices } from "../src/ui.ts";
+import { bytes, count, dollars, seconds } from "../src/base/format.ts";
+import { highlight } from "../src/base/highlight.ts";
+import { newChoices } from "../src/view/choices.ts";
 import { Lines } from "../src/view/result/code.ts";
 import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/shared/diff-table.ts";
 import { createClock } from "../src/view/shell/app.ts";
+import { shownFile, shownPage } from "../src/view/shown.ts";
 import { sectionsOf } from "../src/view/transcript/request.ts";
 import { createPromptImages } from "../src/view/transcript/timeline.ts";
 import { changed, piece, play, script, started, tool, turn } from "./events.ts";
@@ -69,17 +69,17 @@ describe("the shown file", () => {
 	);
 
 	test("the entry page is shown first", () =>
-		expect(shownFile(state, new Choices())?.file.path).toBe("index.html"));
+		expect(shownFile(state, newChoices())?.file.path).toBe("index.html"));
 
 	test("a chosen style sheet keeps the page in view", () => {
-		const choices = { ...new Choices(), file: "style.css" };
+		const choices = { ...newChoices(), file: "style.css" };
 		expect(shownFile(state, choices)?.text).toBe("p{}");
 		expect(shownPage(state, choices)?.file.path).toBe("index.html");
 	});
 
 	test("a page that is being written is shown", () => {
 		const writing = play(script(piece("about.html", 0, "new", "c9")), state);
-		expect(shownPage(writing, new Choices())).toMatchObject({ live: true, text: "new" });
+		expect(shownPage(writing, newChoices())).toMatchObject({ live: true, text: "new" });
 	});
 
 	test("an earlier moment shows every file as it was", () => {
@@ -91,7 +91,7 @@ describe("the shown file", () => {
 			state,
 		);
 		const at = (moment: number | null, file: string | null = null) =>
-			shownFile(edited, { ...new Choices(), moment, file })?.text;
+			shownFile(edited, { ...newChoices(), moment, file })?.text;
 		expect([null, 4, 3, 2].map((moment) => at(moment))).toEqual(["two", "two", "i", "i"]);
 		expect([5, 4, 3].map((moment) => at(moment, "style.css"))).toEqual(["two", "p{}", "p{}"]);
 		// Before there was an index.html.
@@ -102,7 +102,7 @@ describe("the shown file", () => {
 		const given = changed("index.html", 3, { call_id: null, patch: [[0, 1, "given"]] });
 		const later = play(script(started, given, turn, changed("index.html", 4, { patch: [[0, 1, "new"]] })));
 		expect(later.changes).toBe(1);
-		expect(shownFile(later, { ...new Choices(), moment: 0 })?.text).toBe("given");
+		expect(shownFile(later, { ...newChoices(), moment: 0 })?.text).toBe("given");
 	});
 });
 

@@ -1,10 +1,9 @@
 // An answer with a type as a small table, below the transcript.
 
-import { h, setChildren } from "../dom.ts";
-import { readable } from "../json.ts";
-import { printable } from "../printable.ts";
-import type { Snapshot } from "../view/context.ts";
-import type { FeatureView, RowPart } from "./slots.ts";
+import { h, setChildren } from "../base/dom.ts";
+import { readable } from "../base/json.ts";
+import { printable } from "../base/printable.ts";
+import type { FeatureView, RowPart, Snapshot } from "../view/context.ts";
 
 const MOST_ROWS = 50;
 export const MOST_COLUMNS = 8;

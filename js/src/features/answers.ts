@@ -1,24 +1,19 @@
 // The answers of all variants in a table: values, models, last lines of code and agreement, and a strip plot of each number.
 
-import { createLazyView, h, setChildren, svg, type View } from "../dom.ts";
-import type { ShownNumbers } from "../events.ts";
-import { sameJson } from "../json.ts";
-import { shortModel, type Variant } from "../variants.ts";
-import type { Snapshot } from "../view/context.ts";
+import { createLazyView, h, setChildren, svg, type View } from "../base/dom.ts";
+import { sameJson } from "../base/json.ts";
+import type { ShownNumbers } from "../run/events.ts";
+import { shortModel, type Variant } from "../run/variants.ts";
+import type { FeatureView, Snapshot } from "../view/context.ts";
 import { codeOf } from "../view/transcript/tool-row.ts";
 import { createTable, type Entry, fieldOf, fieldsOf, MOST_COLUMNS } from "./answer.ts";
 import { markEntries, numbersOf, uncomputedIn } from "./numbers.ts";
-import type { FeatureView } from "./slots.ts";
 
 const WIDTH = 420;
 const MARGIN = 16;
 /** Pixels between dots above each other. */
 const STEP = 8;
 const LARGEST = 1e300;
-
-function hasAnswers({ variants }: Snapshot): boolean {
-	return variants.length > 1 && variants.some(({ state }) => state.answer !== null);
-}
 
 function createAnswers(): View<Snapshot> {
 	const look = "anb-answers anb-plain anb-typed";
@@ -39,7 +34,13 @@ function createAnswers(): View<Snapshot> {
 	};
 }
 
-export const answers: FeatureView = { below: () => createLazyView(hasAnswers, createAnswers) };
+export const answers: FeatureView = {
+	below: () =>
+		createLazyView(
+			({ variants }) => variants.length > 1 && variants.some(({ state }) => state.answer !== null),
+			createAnswers,
+		),
+};
 
 function tableOf(answered: readonly Variant[]): HTMLElement {
 	const fields = answered.map(({ state }) => fieldsOf(state.answer));

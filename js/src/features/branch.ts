@@ -1,12 +1,18 @@
 // Apply: a card with all code of a run in a branch, which the user lets run in the session, and then what it set.
 
-import { h, listen, moveFocus, setChildren, setLabel, withCode } from "../dom.ts";
-import { printable } from "../printable.ts";
-import { type Context, openVariant, type VariantPart } from "../view/context.ts";
+import { h, moveFocus, setChildren, setLabel, withCode } from "../base/dom.ts";
+import { printable } from "../base/printable.ts";
+import {
+	type Context,
+	type FeatureView,
+	type NamesPart,
+	openVariant,
+	shownOf,
+	type VariantPart,
+} from "../view/context.ts";
 import { textButton } from "../view/shared/buttons.ts";
 import { createArguments, showAllLabel } from "../view/transcript/arguments.ts";
 import { createGate, drawGated } from "../view/transcript/gate.ts";
-import { type FeatureView, type NamesPart, shownOf } from "./slots.ts";
 
 /** The kernel's answer: what the card shows. */
 interface Offer {
@@ -32,12 +38,12 @@ function canApply({ choices, run }: Context, variant: number): boolean {
 
 /** The button, and a place for the card and the outcome. Both are empty unless the code can be applied. */
 function createApply(context: Context): NamesPart {
-	const { choices, signal } = context;
+	const { choices } = context;
 	const { variant } = choices;
-	const button = h("button", { class: "anb-btn sm", title: "Run the code in your session" }, "Apply");
 	const inRow = h("span");
 	const dialog = createDialog(context, () => moveFocus(button));
-	listen(button, "click", signal, dialog.ask);
+	const props = { class: "anb-btn sm", title: "Run the code in your session", onclick: dialog.ask };
+	const button = h("button", props, "Apply");
 	return {
 		inRow,
 		below: dialog.element,

@@ -1,12 +1,11 @@
 // Marks the numbers in the answers of runs with code or data: a number that the kernel has found in an output links to
 // that output, the others are listed below the answer. If no code was run, a line above the answer says so.
 
-import { h, listen, setChildren } from "../dom.ts";
-import type { AnswerNumber, ShownNumbers } from "../events.ts";
-import type { RunState } from "../runs.ts";
-import type { Variant } from "../variants.ts";
-import type { Context, Snapshot, VariantPart } from "../view/context.ts";
-import { type FeatureView, shownOf } from "./slots.ts";
+import { h, listen, setChildren } from "../base/dom.ts";
+import type { AnswerNumber, ShownNumbers } from "../run/events.ts";
+import type { RunState } from "../run/run-state.ts";
+import type { Variant } from "../run/variants.ts";
+import { type Context, type FeatureView, type Snapshot, shownOf, type VariantPart } from "../view/context.ts";
 
 /** Content that the kernel does not search: code, and the buttons beside it. */
 const NOT_COUNTED = "pre, code, .anb-snippet, .anb-uncomputed";

@@ -1,15 +1,18 @@
 // Shared by all views: the run, the user's choices, and actions.
 
-import { isName } from "../cell-source.ts";
-import type { View } from "../dom.ts";
-import type { Answer, Refusal } from "../protocol.ts";
-import type { RunEntry, RunState } from "../runs.ts";
-import type { VariantState } from "../state.ts";
-import type { Choices } from "../ui.ts";
-import type { Variant } from "../variants.ts";
+import type { View } from "../base/dom.ts";
+import { isName } from "../run/cell-source.ts";
+import type { FeatureData } from "../run/events.ts";
+import type { Answer, Refusal } from "../run/protocol.ts";
+import type { RunState } from "../run/run-state.ts";
+import type { RunEntry } from "../run/runs.ts";
+import type { VariantState } from "../run/state.ts";
+import type { Variant } from "../run/variants.ts";
+import type { Choices } from "./choices.ts";
 
 export interface Context {
 	readonly run: RunEntry;
+	readonly features: readonly FeatureView[];
 	readonly choices: Choices;
 	readonly signal: AbortSignal;
 	/** Schedules a redraw for the next frame, after a choice has changed. */
@@ -43,6 +46,53 @@ export interface BodyView extends View<Snapshot> {
 export interface VariantPart {
 	readonly element: HTMLElement;
 	update(variant: Variant, snapshot: Snapshot): void;
+}
+
+/** A part of the row of names that the code of a run has left: in the row after "Keep", and below it. */
+export interface NamesPart {
+	readonly inRow: HTMLElement;
+	readonly below: HTMLElement;
+	update(): void;
+}
+
+/** A last row of the transcript. */
+export interface RowPart {
+	readonly element: HTMLElement;
+	/** Returns whether it is visible. */
+	update(snapshot: Snapshot): boolean;
+}
+
+export interface Slots {
+	/** In the transcript's last text and in the answer below it. The function that it returns is called with every change. */
+	answer(context: Context, log: HTMLElement): (snapshot: Snapshot) => void;
+	names(context: Context): NamesPart;
+	row(context: Context): RowPart;
+	/** Below the transcript and the result, or below all variants. */
+	below(context: Context): View<Snapshot>;
+	/** In the grid, below the text of a variant. */
+	cell(context: Context): VariantPart;
+	/** A button of a variant. */
+	action(context: Context): VariantPart;
+	/** Whether a variant without files has something to pick. */
+	hasResult(context: Context, variant: number): boolean;
+}
+
+/** What a feature shows: the function of at least one slot. */
+export type FeatureView = Partial<Slots> & { [Slot in keyof Slots]: Pick<Slots, Slot> }[keyof Slots];
+
+/** The functions of all features for a slot. */
+export function viewsIn<Slot extends keyof Slots>({ features }: Context, slot: Slot): Slots[Slot][] {
+	return features.flatMap((view: Partial<Slots>) => view[slot] ?? []) as Slots[Slot][];
+}
+
+/** What a feature shows of a variant, once it has arrived. */
+export function shownOf<Name extends keyof FeatureData>(
+	{ ready, meta }: RunState,
+	name: Name,
+	variant: number,
+): FeatureData[Name] | undefined {
+	const { features = {} } = ready ?? meta;
+	return features[name]?.[variant];
 }
 
 /** Updates time-dependent content of transcript rows, such as the seconds of a running tool. */

@@ -1,13 +1,13 @@
 // The annotations of a replay: marks on the scrubber, cards at the current moment, and stops, where the replay waits
 // until the reader has chosen an answer.
 
-import { h, icon, listen, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
-import type { Annotation } from "../../events.ts";
-import { plural } from "../../format.ts";
-import { Markdown } from "../../markdown.ts";
-import { load, store } from "../../storage.ts";
-import type { Tape } from "../../tape.ts";
-import type { Position, Replay } from "../../ui.ts";
+import { h, icon, moveFocus, setAttribute, setText, withCode } from "../../base/dom.ts";
+import { plural } from "../../base/format.ts";
+import { Markdown } from "../../base/markdown.ts";
+import { load, store } from "../../base/storage.ts";
+import type { Annotation } from "../../run/events.ts";
+import type { Tape } from "../../run/tape.ts";
+import type { Position, Replay } from "../choices.ts";
 import type { Context } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import type { Player, Stops } from "./player.ts";
@@ -47,19 +47,19 @@ export class Annotations implements Stops {
 		this.#context = context;
 		this.#player = player;
 		slider.element.prepend(this.#marks);
-		this.#back = iconButton(context, "left", "Previous note", () => this.#step(-1));
-		this.#forward = iconButton(context, "right", "Next note", () => this.#step(1));
+		this.#back = iconButton("left", "Previous note", () => this.#step(-1));
+		this.#forward = iconButton("right", "Next note", () => this.#step(1));
 		const header = h("header", null, this.#label, this.#back, this.#forward);
 		this.element = h("section", { class: "anb-noted", "aria-label": "Notes" }, header, this.#cards);
 		// The scrubber's shortcuts are disabled here: arrow keys scroll a long note.
-		listen(this.element, "keydown", context.signal, (event) => {
+		this.element.onkeydown = (event) => {
 			event.stopPropagation();
 			if (event.key === "Escape") slider.focus();
-		});
-		listen(this.#button, "click", context.signal, () => {
+		};
+		this.#button.onclick = () => {
 			player.toggle();
 			slider.focus();
-		});
+		};
 	}
 
 	update(replay: Replay): void {

@@ -1,9 +1,9 @@
 // Plays, pauses and seeks a replay, and steps through it by moments or by single events.
 
-import { h, icon, setAttribute } from "../../dom.ts";
-import { countAfter, turnOf } from "../../moments.ts";
-import type { Tape } from "../../tape.ts";
-import type { Position, Replay } from "../../ui.ts";
+import { h, icon, setAttribute } from "../../base/dom.ts";
+import { countAfter, turnOf } from "../../run/moments.ts";
+import type { Tape } from "../../run/tape.ts";
+import type { Position, Replay } from "../choices.ts";
 import type { Context, Snapshot } from "../context.ts";
 
 /** Maximum milliseconds that one frame advances a replay, so that a hidden page continues where it was. */

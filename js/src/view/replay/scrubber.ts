@@ -3,12 +3,12 @@
 // It steps by moments: a continuous piece of text, thinking or writing is one moment, so that a class sees one thing
 // happen per key. Shift with an arrow key steps by single events.
 
-import { h, listen, setAttribute, setLabel, setText } from "../../dom.ts";
-import { seconds } from "../../format.ts";
-import { type IconName, paths } from "../../icons.ts";
-import { momentAt, momentsOn, turnOf } from "../../moments.ts";
-import type { Tape } from "../../tape.ts";
-import { loadLayout, type Replay, saveLayout } from "../../ui.ts";
+import { h, setAttribute, setLabel, setText } from "../../base/dom.ts";
+import { seconds } from "../../base/format.ts";
+import { type IconName, paths } from "../../base/icons.ts";
+import { momentAt, momentsOn, turnOf } from "../../run/moments.ts";
+import type { Tape } from "../../run/tape.ts";
+import { loadLayout, type Replay, saveLayout } from "../choices.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton, textButton } from "../shared/buttons.ts";
 import { Annotations } from "./annotations.ts";
@@ -21,13 +21,13 @@ export function createScrubber(context: Context, shown: boolean) {
 	const { choices } = context;
 	const player = createPlayer(context);
 	const slider = createSlider((time) => player.seek(time));
-	const keys = createKeys(context, player);
+	const keys = createKeys(player);
 	const readout = createReadout();
 	const speed = createSpeed(context);
 	const request = createRequestButton(context);
 	const about = createAbout();
 	let annotations: Annotations | null = null;
-	const close = iconButton(context, "cross", "Leave the replay", () => finish());
+	const close = iconButton("cross", "Leave the replay", () => finish());
 	const [label, clock] = readout.elements;
 	const controls = [keys.element, slider.element, label, clock, speed, request.element, close];
 	const bar = h("div", { class: "bar" }, ...controls, readout.spoken);
@@ -48,8 +48,7 @@ export function createScrubber(context: Context, shown: boolean) {
 		element.closest(".anb-frame")?.querySelector<HTMLElement>(".anb-replay")?.focus();
 	}
 
-	listen(element, "keydown", context.signal, (event) => onKey(event, player, finish));
-
+	element.onkeydown = (event) => onKey(event, player, finish);
 	return {
 		element,
 		update({ run }: Snapshot) {
@@ -89,10 +88,10 @@ function labelOf(replay: Replay | null): string {
 		: `turn ${moment.turn}: ${moment.label}`;
 }
 
-function createKeys(context: Context, player: Player) {
-	const back = iconButton(context, "stepBack", "Step back", () => player.step(-1));
-	const play = iconButton(context, "play", "Play", () => player.toggle());
-	const forward = iconButton(context, "stepForth", "Step forward", () => player.step(1));
+function createKeys(player: Player) {
+	const back = iconButton("stepBack", "Step back", () => player.step(-1));
+	const play = iconButton("play", "Play", () => player.toggle());
+	const forward = iconButton("stepForth", "Step forward", () => player.step(1));
 	return {
 		element: h("div", { class: "keys" }, back, play, forward),
 		update({ tape, count, playing }: Replay) {
@@ -145,12 +144,12 @@ function createRequestButton(context: Context) {
 	};
 }
 
-function createSpeed(context: Context): HTMLSelectElement {
+function createSpeed({ choices }: Context): HTMLSelectElement {
 	const speeds = SPEEDS.map((speed) => h("option", { value: speed, selected: speed === 1 }, `${speed}×`));
 	const element = h("select", { class: "anb-speed", "aria-label": "Speed", title: "Speed" }, ...speeds);
-	listen(element, "change", context.signal, () => {
-		if (context.choices.replay) context.choices.replay.speed = Number(element.value);
-	});
+	element.onchange = () => {
+		if (choices.replay) choices.replay.speed = Number(element.value);
+	};
 	return element;
 }
 

@@ -1,9 +1,9 @@
 // The file as text with line numbers: plain while it is being written, highlighted once it is complete.
 
-import { h, moveFocus } from "../../dom.ts";
-import { highlight, type Token } from "../../highlight.ts";
-import { type ShownFile, shownFile } from "../../shown.ts";
+import { h, moveFocus } from "../../base/dom.ts";
+import { highlight, type Token } from "../../base/highlight.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { type ShownFile, shownFile } from "../shown.ts";
 import { createBesideTree } from "./file-tree.ts";
 
 /** Maximum characters to highlight: highlighting blocks the page. */

@@ -1,11 +1,11 @@
 // The page's console output and errors, which are also sent to the kernel.
 
-import { addToAsk, referenceTo } from "../../ask.ts";
-import { type Child, h, icon, listen } from "../../dom.ts";
-import type { IconName } from "../../icons.ts";
-import type { ConsoleEntry, ConsoleLevel } from "../../preview/messages.ts";
+import { h } from "../../base/dom.ts";
+import type { ConsoleEntry } from "../../page/messages.ts";
+import { addToAsk, referenceTo } from "../../run/ask.ts";
 import { type Context, canRefer, followInFooter, openCode } from "../context.ts";
 import { textButton } from "../shared/buttons.ts";
+import { createLine } from "../shared/console-line.ts";
 
 const MOST = 300;
 const REPORT_AFTER = 300;
@@ -51,14 +51,14 @@ export function createConsole(context: Context, onErrors: (count: number) => voi
 }
 
 /** The checkbox that gives the live preview network access; hidden if access is fixed. */
-function createNetwork({ run, choices, redraw, signal }: Context) {
-	const box = h("input", { type: "checkbox" });
+function createNetwork({ run, choices, redraw }: Context) {
+	const box = h("input", { type: "checkbox", onchange });
 	const label = "Allow this page to load from the network";
 	const element = h("label", { class: "anb-net" }, box, label, h("small", null, MEANING));
-	listen(box, "change", signal, () => {
+	function onchange(): void {
 		choices.network = box.checked;
 		redraw();
-	});
+	}
 	return {
 		element,
 		update() {
@@ -113,16 +113,4 @@ function createReport({ run, choices, signal }: Context, view: HTMLElement): (en
 		if (pending.length > MOST_REPORTED) pending.shift();
 		timer ??= setTimeout(send, REPORT_AFTER);
 	};
-}
-
-/** The class and icon of a level. */
-const LOOK: Partial<Record<ConsoleLevel, [string, IconName]>> = {
-	warn: ["w", "warn"],
-	error: ["e", "error"],
-};
-
-/** A line; `more` are its links and buttons. */
-export function createLine(level: ConsoleLevel, text: string, more: Child = null): HTMLElement {
-	const [look = "", glyph] = LOOK[level] ?? [];
-	return h("li", { class: look }, glyph ? icon(glyph) : h("i"), h("span", { class: "text" }, text), more);
 }

@@ -1,9 +1,9 @@
 // The changes of a version.
 
-import { h, setChildren } from "../../dom.ts";
-import { type ShownFile, shownFile } from "../../shown.ts";
+import { h, setChildren } from "../../base/dom.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { createDiffTable, type DiffLine, diffOf, linesOfPatch } from "../shared/diff-table.ts";
+import { type ShownFile, shownFile } from "../shown.ts";
 import { createBesideTree } from "./file-tree.ts";
 
 export function createDiff(context: Context) {

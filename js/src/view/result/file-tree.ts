@@ -1,12 +1,12 @@
 // The list of files beside the code, by folder.
 
-import { download, downloadAll } from "../../actions.ts";
-import { createKeyedList, h, icon, listen, setAttribute, setText, type View } from "../../dom.ts";
-import { bytes, plural } from "../../format.ts";
-import { NOT_KEPT, presentFiles } from "../../shown.ts";
-import { type FileState, textOf, type VariantState } from "../../state.ts";
+import { createKeyedList, h, icon, setAttribute, setText, type View } from "../../base/dom.ts";
+import { bytes, plural } from "../../base/format.ts";
+import { type FileState, textOf, type VariantState } from "../../run/state.ts";
+import { download, downloadAll } from "../actions.ts";
 import { type Context, openCode, type Snapshot } from "../context.ts";
 import { iconButton, rove } from "../shared/buttons.ts";
+import { NOT_KEPT, presentFiles } from "../shown.ts";
 
 interface Line {
 	path: string;
@@ -29,18 +29,18 @@ export function createBesideTree(context: Context, panel: HTMLElement) {
 		context.choices.moment = null;
 		context.redraw();
 	}
-	listen(element, "click", context.signal, (event) => {
-		const path = (event.target as Element).closest<HTMLElement>("[data-path]")?.dataset.path;
+	element.onclick = ({ target }) => {
+		const path = (target as Element).closest<HTMLElement>("[data-path]")?.dataset.path;
 		if (path) choose(path);
-	});
-	listen(element, "keydown", context.signal, (event) => {
+	};
+	element.onkeydown = (event) => {
 		const files = lines.filter((line) => !line.folder);
 		rove(event, files, files.find((line) => line.on) ?? files[0], (line) => {
 			if (!line) return;
 			choose(line.path);
 			requestAnimationFrame(() => element.querySelector<HTMLElement>("[aria-selected=true]")?.focus());
 		});
-	});
+	};
 
 	const beside = h("div", { class: "anb-ide" }, element, panel);
 
@@ -94,7 +94,12 @@ function folderOf(path: string): string {
 /** Every file of the run with its size, its versions, and a button to save it. */
 export function createFiles(context: Context) {
 	const list = h("ul", { class: "anb-files" });
-	const all = h("button", { class: "anb-btn" }, icon("save"), "Save all");
+	const all = h(
+		"button",
+		{ class: "anb-btn", onclick: () => downloadAll(context) },
+		icon("save"),
+		"Save all",
+	);
 	const empty = h("div", { class: "anb-empty" }, h("span", null, "Nothing has been written yet."));
 	const footer = h("div", { class: "anb-allfiles" }, all);
 	const element = h("div", { class: "anb-stage plain scrolls" }, list, footer, empty);
@@ -103,7 +108,6 @@ export function createFiles(context: Context) {
 		(file) => file.path,
 		(file) => createRow(context, file),
 	);
-	listen(all, "click", context.signal, () => void downloadAll(context));
 
 	return {
 		element,
@@ -124,7 +128,7 @@ function createRow(context: Context, first: FileState): View<FileState> {
 	const name = h("button", { class: "name", onclick }, icon("file"), h("code", null, path));
 	const size = h("span", { class: "num" });
 	const versions = h("span", { class: "num" });
-	const save = iconButton(context, "save", "Save", () => void download(context, file));
+	const save = iconButton("save", "Save", () => void download(context, file));
 	save.setAttribute("aria-label", `Save ${path}`);
 	return {
 		element: h("li", null, name, size, versions, save),

@@ -1,17 +1,17 @@
 // The page itself, live in its sandboxed frame; scaled down to show it on a smaller device.
 
-import { currentState, modeOf, pageOf, prefetch, savedBound } from "../../actions.ts";
-import { labExtension } from "../../cells.ts";
-import { WIDTHS } from "../../device.ts";
-import { h, icon, setText, showText } from "../../dom.ts";
-import { bytes } from "../../format.ts";
-import { Feed } from "../../preview/feed.ts";
-import type { Frame } from "../../preview/frame.ts";
-import { LOSSES, type Loss } from "../../preview/messages.ts";
-import { resolvePath } from "../../preview/resolve.ts";
-import { isPage, type ShownFile, shownPage } from "../../shown.ts";
-import type { VariantState } from "../../state.ts";
+import { h, icon, setText, showText } from "../../base/dom.ts";
+import { bytes } from "../../base/format.ts";
+import { Feed } from "../../page/feed.ts";
+import type { Frame } from "../../page/frame.ts";
+import { LOSSES, type Loss } from "../../page/messages.ts";
+import { resolvePath } from "../../page/resolve.ts";
+import { labExtension } from "../../run/cells.ts";
+import { WIDTHS } from "../../run/lab.ts";
+import type { VariantState } from "../../run/state.ts";
+import { currentState, modeOf, pageOf, prefetch, savedBound } from "../actions.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { isPage, type ShownFile, shownPage } from "../shown.ts";
 import type { createConsole } from "./console.ts";
 
 type Console = Pick<ReturnType<typeof createConsole>, "add" | "clear">;

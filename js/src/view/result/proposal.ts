@@ -1,18 +1,18 @@
 // The tab "Notebook": each change of a cell that the run offers, as a diff of the whole cell, with Accept and Refuse.
 
-import { currentState } from "../../actions.ts";
-import { changesOf, titleOf } from "../../changes.ts";
-import { h, icon, setChildren, setText, withCode } from "../../dom.ts";
-import type { CellChange } from "../../events.ts";
-import { plural } from "../../format.ts";
-import { printable } from "../../printable.ts";
-import type { Standing } from "../../proposal.ts";
-import * as proposal from "../../proposal.ts";
+import { h, icon, setChildren, setText, withCode } from "../../base/dom.ts";
+import { plural } from "../../base/format.ts";
+import { printable } from "../../base/printable.ts";
+import { changesOf, titleOf } from "../../run/changes.ts";
+import type { CellChange } from "../../run/events.ts";
+import { currentState } from "../actions.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createDiffTable, diffOf } from "../shared/diff-table.ts";
 import { secretsNote } from "../transcript/arguments.ts";
+import type { Standing } from "./decisions.ts";
+import * as proposal from "./decisions.ts";
 
 export function createProposal(context: Context) {
 	const summary = h("span", { class: "sp" });

@@ -1,16 +1,16 @@
 // The right pane: tabs, their panels, and the bar with the file name and its versions.
 
-import { copy, openInTab } from "../../actions.ts";
-import { changesOf } from "../../changes.ts";
-import { h, listen, setAttribute, setLabel, setText, type View } from "../../dom.ts";
-import { createInspectButton } from "../../inspect/inspector.ts";
-import { presentFiles, shownFile, shownPage, shownTab } from "../../shown.ts";
-import type { VariantState } from "../../state.ts";
-import { saveLayout, type Tab } from "../../ui.ts";
+import { h, setAttribute, setLabel, setText, type View } from "../../base/dom.ts";
+import { changesOf } from "../../run/changes.ts";
+import type { VariantState } from "../../run/state.ts";
+import { copy, openInTab } from "../actions.ts";
+import { saveLayout, type Tab } from "../choices.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { createInspectButton } from "../inspect/inspector.ts";
 import { iconButton, rove } from "../shared/buttons.ts";
 import { createDevices } from "../shared/devices.ts";
 import { createSight } from "../shared/on-screen.ts";
+import { presentFiles, shownFile, shownPage, shownTab } from "../shown.ts";
 import { showAlone, showPane } from "../transcript/folded-transcript.ts";
 import { createCode } from "./code.ts";
 import { createConsole } from "./console.ts";
@@ -77,7 +77,12 @@ function createTabs(context: Context) {
 	const names = TABS.map(([tab]) => tab);
 	const counts = new Map(names.map((tab) => [tab, h("span", { class: "n", hidden: true })]));
 	const tabs = TABS.map(([tab, label]) =>
-		h("button", { class: "anb-tab", role: "tab", "data-tab": tab }, label, counts.get(tab)),
+		h(
+			"button",
+			{ class: "anb-tab", role: "tab", "data-tab": tab, onclick: () => choose(tab) },
+			label,
+			counts.get(tab),
+		),
 	);
 	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Result" }, ...tabs);
 
@@ -86,16 +91,11 @@ function createTabs(context: Context) {
 		context.choices.tab = tab;
 		context.redraw();
 	}
-	listen(element, "click", context.signal, (event) => {
-		const tab = (event.target as Element).closest<HTMLElement>("[data-tab]")?.dataset.tab;
-		if (tab) choose(tab as Tab);
-	});
-	listen(element, "keydown", context.signal, (event) =>
+	element.onkeydown = (event) =>
 		rove(event, visible(), context.choices.tab, (tab) => {
 			choose(tab);
 			tabs[names.indexOf(tab)]?.focus();
-		}),
-	);
+		});
 
 	return {
 		element,
@@ -128,7 +128,6 @@ function setCount(element: HTMLElement, value: number, look = ""): void {
 function createTools(context: Context, preview: { reload(): void }, inspect: HTMLElement) {
 	const { choices } = context;
 	const devices = createDevices(
-		context,
 		() => choices.device,
 		(device) => {
 			choices.device = device;
@@ -136,27 +135,27 @@ function createTools(context: Context, preview: { reload(): void }, inspect: HTM
 		},
 	);
 	const other = matchMedia("(prefers-color-scheme: dark)").matches ? "light" : "dark";
-	const scheme = iconButton(context, "scheme", `Show the page in a ${other} browser`, () => {
+	const scheme = iconButton("scheme", `Show the page in a ${other} browser`, () => {
 		choices.scheme = choices.scheme ? "" : other;
 		context.redraw();
 	});
 	scheme.classList.add("anb-scheme");
 	const rule = h("span", { class: "v" });
-	const reload = iconButton(context, "retry", "Reload preview", () => {
+	const reload = iconButton("retry", "Reload preview", () => {
 		preview.reload();
 		context.redraw();
 	});
-	const copyFile = iconButton(context, "copy", "Copy file", () => copy(context));
-	const open = iconButton(context, "open", "Open in new tab", () => openInTab(context));
+	const copyFile = iconButton("copy", "Copy file", () => copy(context));
+	const open = iconButton("open", "Open in new tab", () => openInTab(context));
 
-	const wrap = iconButton(context, "wrap", "Wrap long lines", () => {
+	const wrap = iconButton("wrap", "Wrap long lines", () => {
 		choices.wrap = !choices.wrap;
 		saveLayout({ wrap: choices.wrap });
 		context.redraw();
 	});
-	const fold = iconButton(context, "pane", "Hide transcript", () => showAlone(context, !choices.alone));
+	const fold = iconButton("pane", "Hide transcript", () => showAlone(context, !choices.alone));
 	fold.classList.add("anb-alone");
-	const close = iconButton(context, "cross", "Hide result", () => showPane(context, false));
+	const close = iconButton("cross", "Hide result", () => showPane(context, false));
 
 	return {
 		elements: [inspect, devices.element, scheme, rule, reload, wrap, copyFile, open, fold, close],

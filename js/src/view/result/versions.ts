@@ -1,15 +1,15 @@
 // The bar under the result: the visible file, and buttons to go through its history. On the preview these are the moments
 // of the run, with all files as they were after each change; elsewhere the versions of the file.
 
-import { nextName, referenceTo } from "../../ask.ts";
-import { type CellSource, cellSource, isName } from "../../cell-source.ts";
-import { h, listen, setAttribute, setText } from "../../dom.ts";
-import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED, versionLabel } from "../../shown.ts";
-import type { FileState, VariantState } from "../../state.ts";
-import type { Choices } from "../../ui.ts";
+import { h, setAttribute, setText } from "../../base/dom.ts";
+import { nextName, referenceTo } from "../../run/ask.ts";
+import { type CellSource, cellSource, isName } from "../../run/cell-source.ts";
+import type { FileState, VariantState } from "../../run/state.ts";
+import type { Choices } from "../choices.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 import { createCellButton } from "../shared/cell-button.ts";
+import { NOT_KEPT, type ShownFile, shownFile, shownPage, UNFINISHED, versionLabel } from "../shown.ts";
 
 export function createVersions(context: Context, preview: { scale(): string }) {
 	const { choices } = context;
@@ -118,11 +118,11 @@ interface VersionPosition {
 
 /** Two buttons and a slider, if there are several stops. */
 function createPager(context: Context) {
-	const back = iconButton(context, "left", "Previous version", () => step(-1));
-	const forward = iconButton(context, "right", "Next version", () => step(1));
+	const back = iconButton("left", "Previous version", () => step(-1));
+	const forward = iconButton("right", "Next version", () => step(1));
 	const range = h("input", { class: "anb-range", type: "range", min: 1, step: 1, "aria-label": "Version" });
 	let position: VersionPosition | null = null;
-	listen(range, "input", context.signal, () => choose(Number(range.value) - 1));
+	range.oninput = () => choose(Number(range.value) - 1);
 
 	const step = (by: 1 | -1): void => choose((position?.at ?? 0) + by);
 

@@ -1,18 +1,10 @@
 // Icon buttons, single or as a group with one selected.
 
-import { h, icon, listen, setAttribute } from "../../dom.ts";
-import type { IconName } from "../../icons.ts";
-import type { Context } from "../context.ts";
+import { h, icon, setAttribute } from "../../base/dom.ts";
+import type { IconName } from "../../base/icons.ts";
 
-export function iconButton(
-	{ signal }: Pick<Context, "signal">,
-	name: IconName,
-	label: string,
-	press: () => void,
-): HTMLButtonElement {
-	const button = h("button", { class: "anb-ic", "aria-label": label, title: label }, icon(name));
-	listen(button, "click", signal, press);
-	return button;
+export function iconButton(name: IconName, label: string, onclick: () => void): HTMLButtonElement {
+	return h("button", { class: "anb-ic", "aria-label": label, title: label, onclick }, icon(name));
 }
 
 export function textButton(
@@ -31,23 +23,20 @@ interface Radios<T> {
 	choose(value: T): void;
 }
 
-export function createRadios<T>(
-	context: Pick<Context, "signal">,
-	{ label, className, items, current, choose }: Radios<T>,
-) {
+export function createRadios<T>({ label, className, items, current, choose }: Radios<T>) {
 	const values = items.map(([value]) => value);
 	const buttons = items.map(([value, glyph, name]) => {
-		const button = iconButton(context, glyph, name, () => choose(value));
+		const button = iconButton(glyph, name, () => choose(value));
 		button.setAttribute("role", "radio");
 		return button;
 	});
-	const element = h("div", { class: className, role: "radiogroup", "aria-label": label }, ...buttons);
-	listen(element, "keydown", context.signal, (event) =>
+	const onkeydown = (event: KeyboardEvent): void =>
 		rove(event, values, current(), (value) => {
 			choose(value);
 			buttons[values.indexOf(value)]?.focus();
-		}),
-	);
+		});
+	const props = { class: className, role: "radiogroup", "aria-label": label, onkeydown };
+	const element = h("div", props, ...buttons);
 	return {
 		element,
 		update(disabled = false) {
@@ -80,17 +69,17 @@ export function rove<T>(
 }
 
 /** A one-line field that grows with its text. */
-export function createField({ signal }: Context, label: string, placeholder: string) {
-	const element = h("textarea", { class: "anb-field", rows: 1, "aria-label": label, placeholder });
+export function createField(label: string, placeholder: string) {
+	const element = h("textarea", { class: "anb-field", rows: 1, "aria-label": label, placeholder, oninput });
 	let holder: { text: string } = { text: "" };
 	function grow(): void {
 		element.style.height = "";
 		if (element.scrollHeight > element.clientHeight) element.style.height = `${element.scrollHeight + 2}px`;
 	}
-	listen(element, "input", signal, () => {
+	function oninput(): void {
 		holder.text = element.value;
 		grow();
-	});
+	}
 	return {
 		element,
 		update(next: { text: string }) {

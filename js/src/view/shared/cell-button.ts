@@ -6,10 +6,10 @@
 //
 // If cells can only be copied, the button says so.
 
-import { type CellSource, cellSource } from "../../cell-source.ts";
-import { canInsert, placeCell } from "../../cells.ts";
-import { type Child, h, listen, setText } from "../../dom.ts";
-import { awaitRun } from "../../into-view.ts";
+import { type Child, h, setText } from "../../base/dom.ts";
+import { awaitRun } from "../../base/into-view.ts";
+import { type CellSource, cellSource } from "../../run/cell-source.ts";
+import { canInsert, placeCell } from "../../run/cells.ts";
 import type { Context } from "../context.ts";
 
 interface Placing {
@@ -26,16 +26,20 @@ export function createCellButton(context: Context, label: string, placing: Placi
 	const words = canInsert(context.run)
 		? { title: below }
 		: { title: "Copy this cell", "aria-label": `Copy: ${label}` };
-	const button = h("button", { class: "anb-btn sm", ...words }, canInsert(context.run) ? label : "Copy");
+	const button = h(
+		"button",
+		{ class: "anb-btn sm", onclick, ...words },
+		canInsert(context.run) ? label : "Copy",
+	);
 	const first = h("code");
 	const code = h("code");
 	const codes = h("span", null, code);
 	const element = h("span", { class: "anb-cell", hidden: true }, button, codes);
 	let shown: { readonly text: CellSource; readonly before: CellSource | null } | null = null;
 
-	listen(button, "click", context.signal, (click) => {
+	function onclick(click: MouseEvent): void {
 		if (shown) void insert(context, click, shown.text, { ...placing, before: shown.before });
-	});
+	}
 
 	return {
 		element,

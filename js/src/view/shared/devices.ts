@@ -1,8 +1,7 @@
 // The buttons that set the width of the page.
 
-import { type Device, WIDTHS } from "../../device.ts";
-import type { IconName } from "../../icons.ts";
-import type { Context } from "../context.ts";
+import type { IconName } from "../../base/icons.ts";
+import { type Device, WIDTHS } from "../../run/lab.ts";
 import { createRadios } from "./buttons.ts";
 
 const ITEMS: readonly [Device, IconName, string][] = [
@@ -12,16 +11,6 @@ const ITEMS: readonly [Device, IconName, string][] = [
 	["full", "width", "Full width"],
 ];
 
-export function createDevices(
-	context: Pick<Context, "signal">,
-	current: () => Device,
-	choose: (device: Device) => void,
-) {
-	return createRadios(context, {
-		label: "Preview width",
-		className: "anb-seg",
-		items: ITEMS,
-		current,
-		choose,
-	});
+export function createDevices(current: () => Device, choose: (device: Device) => void) {
+	return createRadios({ label: "Preview width", className: "anb-seg", items: ITEMS, current, choose });
 }

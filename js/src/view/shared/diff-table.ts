@@ -1,7 +1,7 @@
 // A diff as a table, from a unified diff, from a text and a patch, or from two texts.
 
-import { h } from "../../dom.ts";
-import type { LinePatch } from "../../events.ts";
+import { h } from "../../base/dom.ts";
+import type { LinePatch } from "../../run/events.ts";
 
 export interface DiffLine {
 	sign: "+" | "-" | " " | "@";

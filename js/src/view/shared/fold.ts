@@ -1,14 +1,14 @@
 // A row that opens and closes automatically until the user toggles it. An empty one is a plain line.
 
-import { h, hasFocus, listen } from "../../dom.ts";
+import { h, hasFocus } from "../../base/dom.ts";
 import type { Context } from "../context.ts";
 
 export function createFold(context: Context, summary: HTMLElement, detail: HTMLElement) {
 	const details = h("details", null, summary, detail);
+	summary.onclick = () => context.choices.rows.set(key, !details.open);
 	const line = h("div", { class: "anb-row still" });
 	let element: HTMLElement = details;
 	let key = "";
-	listen(summary, "click", context.signal, () => context.choices.rows.set(key, !details.open));
 
 	function swap(next: HTMLElement): void {
 		const [from, to] = next === line ? [summary, line] : [line, summary];

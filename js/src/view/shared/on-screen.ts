@@ -1,6 +1,6 @@
 // Tracks which elements are on screen; the others need not be drawn.
 
-import { toggle } from "../../dom.ts";
+import { toggle } from "../../base/dom.ts";
 
 export type Sight = ReturnType<typeof createSight>;
 

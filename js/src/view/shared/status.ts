@@ -1,11 +1,11 @@
 // The phase of a variant as a colour, an icon and a text.
 
-import { ENDINGS, type Tone } from "../../events.ts";
-import type { IconName } from "../../icons.ts";
-import { phaseText, quietPhase, retryPhase, type TimedPhase } from "../../phase.ts";
-import type { RunState } from "../../runs.ts";
-import { retryOf, type VariantState } from "../../state.ts";
-import { askingTitle, phaseOfAll, spokenOfAll, type Variant } from "../../variants.ts";
+import type { IconName } from "../../base/icons.ts";
+import { ENDINGS, type Tone } from "../../run/events.ts";
+import { phaseText, quietPhase, retryPhase, type TimedPhase } from "../../run/phase.ts";
+import type { RunState } from "../../run/run-state.ts";
+import { retryOf, type VariantState } from "../../run/state.ts";
+import { askingTitle, phaseOfAll, spokenOfAll, type Variant } from "../../run/variants.ts";
 import type { Snapshot } from "../context.ts";
 
 export type StatusTone = "live" | Tone;

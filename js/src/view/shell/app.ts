@@ -1,25 +1,26 @@
 // The interface of one run: builds the views once per execution, then draws the newest state at most once per frame.
 
-import { choicesFor, currentState } from "../../actions.ts";
-import { h, oncePerFrame, setText } from "../../dom.ts";
-import type { RunEntry } from "../../runs.ts";
-import type { VariantState } from "../../state.ts";
-import type { Choices } from "../../ui.ts";
-import { askingTitle, toVariants, type Variant } from "../../variants.ts";
+import { h, oncePerFrame, setText } from "../../base/dom.ts";
+import type { RunEntry } from "../../run/runs.ts";
+import type { VariantState } from "../../run/state.ts";
+import { askingTitle, toVariants, type Variant } from "../../run/variants.ts";
+import { currentState } from "../actions.ts";
+import { type Choices, choicesFor } from "../choices.ts";
 import type { BodyView, Context, Snapshot } from "../context.ts";
 import { createFrame } from "./run-frame.ts";
 
 const TICK = 100;
 
 /** Builds the interface of a run. It follows the run until `signal` is aborted. */
-export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal): HTMLElement {
+export function createApp(shown: Pick<Context, "run" | "features" | "choices" | "signal">): HTMLElement {
+	const { run, choices, signal } = shown;
 	const alerts = h("span", { class: "anb-sr", "aria-live": "assertive" });
 	const element = h("div", { class: "anb" });
 	const redraw = oncePerFrame(update, signal);
 	const announce = createAnnouncer(alerts, choices);
 	const toast = createToast(signal);
 	const takeSnapshot = createSnapshots(run, choices);
-	const frameOf = createFrames({ run, choices, redraw, draw: update, announce, notify }, signal, (built) => {
+	const frameOf = createFrames({ ...shown, redraw, draw: update, announce, notify }, (built) => {
 		built.append(toast.element);
 		element.replaceChildren(built, alerts);
 	});
@@ -62,15 +63,11 @@ export function createApp(run: RunEntry, choices: Choices, signal: AbortSignal):
 }
 
 /** The frame of a run. A run with a new id gets new views, so that nothing of the previous one remains. */
-function createFrames(
-	context: Omit<Context, "signal">,
-	signal: AbortSignal,
-	place: (element: HTMLElement) => void,
-): (id: string) => BodyView {
+function createFrames(context: Context, place: (element: HTMLElement) => void): (id: string) => BodyView {
 	let drawnId = "";
 	let frame: BodyView | null = null;
 	let life = new AbortController();
-	signal.addEventListener("abort", () => life.abort());
+	context.signal.addEventListener("abort", () => life.abort());
 
 	return (id) => {
 		if (frame && drawnId === id) return frame;

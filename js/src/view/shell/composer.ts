@@ -1,13 +1,13 @@
 // The field below a run. Enter inserts the next cell and runs it, Alt+Enter only inserts it, Shift+Enter breaks the line.
 
-import { cellText, newAsk, nextName, optionsOf, storeAsk, storedAsk } from "../../ask.ts";
-import { isName, isReadable } from "../../cell-source.ts";
-import { canInsert, labExtension } from "../../cells.ts";
-import { h, hasFocus, listen, moveFocus, setChildren, setText } from "../../dom.ts";
-import type { Repeat } from "../../events.ts";
-import { createNotes } from "../../inspect/notes.ts";
-import { LETTERS } from "../../keys.ts";
+import { h, hasFocus, moveFocus, setChildren, setText } from "../../base/dom.ts";
+import { LETTERS } from "../../base/keys.ts";
+import { cellText, newAsk, nextName, optionsOf, storeAsk, storedAsk } from "../../run/ask.ts";
+import { isName, isReadable } from "../../run/cell-source.ts";
+import { canInsert, labExtension } from "../../run/cells.ts";
+import type { Repeat } from "../../run/events.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { createNotes } from "../inspect/notes.ts";
 import { momentName } from "../result/versions.ts";
 import { createField, iconButton } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
@@ -23,14 +23,15 @@ export function createComposer(context: Context) {
 	if (!choices.ask.text && !choices.ask.notes.length) choices.ask = storedAsk(run.state?.id ?? "");
 	// Only JupyterLab's extension hears the key on a selected cell.
 	const key = labExtension() && run.notebook ? " (/)" : "";
-	const field = createField(context, LABEL, `${LABEL}…${key}`);
+	const field = createField(LABEL, `${LABEL}…${key}`);
 	const only = createButton("Next cell", "Insert the next cell below (Alt+Enter)");
 	const main = createButton("", "");
 	const notes = h("ul", { class: "anb-notes" });
 	const images = h("ul", { class: "anb-pasted", "aria-label": "Images for the next cell" });
 	const options = createOptions(context, field.element);
 	const row = h("div", { class: "anb-askrow" }, field.element, only, main);
-	const about = { role: "group", "aria-label": "Next change", [LETTERS]: "Ctrl+Enter" };
+	const oninput = (): void => storeAsk(run.state?.id ?? "", choices.ask);
+	const about = { role: "group", "aria-label": "Next change", [LETTERS]: "Ctrl+Enter", oninput };
 	const element = h("div", { class: "anb-compose", ...about }, notes, options.element, images, row);
 	const drawNotes = createNotes(context, notes, field.element);
 	const drawImages = createPasted(context, images, element, field.element);
@@ -42,12 +43,7 @@ export function createComposer(context: Context) {
 		context.redraw();
 	}
 
-	function store(): void {
-		storeAsk(run.state?.id ?? "", choices.ask);
-	}
-
 	main.classList.add("primary");
-	listen(element, "input", context.signal, store);
 	listenForPresses(context, { element, only, main }, onInserted);
 	return {
 		element,
@@ -62,7 +58,7 @@ export function createComposer(context: Context) {
 			field.update(choices.ask);
 			if (choices.ask.focus === "text") moveFocus(field.element);
 			if (choices.ask.focus === "text") choices.ask.focus = undefined;
-			store();
+			oninput();
 		},
 	};
 }
@@ -104,7 +100,7 @@ function createOptions(context: Context, field: HTMLElement) {
 	const element = h("ul", { class: "anb-options", "aria-label": "Options for the next cell" });
 	function createChip({ text, label, ticked }: Repeat): HTMLElement {
 		const action = ticked ? `Leave out ${text}` : `Add ${text}`;
-		const toggle = iconButton(context, ticked ? "cross" : "plus", action, () => {
+		const toggle = iconButton(ticked ? "cross" : "plus", action, () => {
 			const { toggled = [] } = choices.ask;
 			const others = toggled.filter((option) => option !== text);
 			choices.ask.toggled = others.length < toggled.length ? others : [...others, text];
@@ -131,7 +127,7 @@ function listenForPresses(
 	{ element, only, main }: Record<"element" | "only" | "main", HTMLElement>,
 	onInserted: (next: string) => void,
 ): void {
-	const { choices, run, signal } = context;
+	const { choices, run } = context;
 
 	function act(press: UIEvent, runs: boolean): void {
 		const { base, images = [], notes, text } = choices.ask;
@@ -148,13 +144,13 @@ function listenForPresses(
 		else moveFocus(element.querySelector<HTMLElement>("textarea:placeholder-shown"));
 	}
 
-	listen(only, "click", signal, (click) => act(click, false));
-	listen(main, "click", signal, (click) => act(click, true));
-	listen(element, "keydown", signal, (event) => {
+	only.onclick = (click) => act(click, false);
+	main.onclick = (click) => act(click, true);
+	element.onkeydown = (event) => {
 		if (!isSending(event)) return;
 		event.preventDefault();
 		if (!event.repeat) act(event, !event.altKey);
-	});
+	};
 }
 
 /** Whether a key submits the text. Enter that ends an IME composition does not. */

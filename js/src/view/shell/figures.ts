@@ -1,10 +1,10 @@
 // The figures in the header: model, time, tokens, share of the context window, cost and turn.
 
-import { h, icon, setAttribute, setChildren, setText, showText } from "../../dom.ts";
-import type { Json } from "../../events.ts";
-import { count, dollars, seconds } from "../../format.ts";
-import type { VariantState } from "../../state.ts";
-import { type Facts, factsOfAll, shortModel, type Variant } from "../../variants.ts";
+import { h, icon, setAttribute, setChildren, setText, showText } from "../../base/dom.ts";
+import { count, dollars, seconds } from "../../base/format.ts";
+import type { Json } from "../../run/events.ts";
+import type { VariantState } from "../../run/state.ts";
+import { type Facts, factsOfAll, shortModel, type Variant } from "../../run/variants.ts";
 import type { Context, Snapshot } from "../context.ts";
 
 export function createMeta(context: Context) {

@@ -1,15 +1,15 @@
 // The last line: which variables are ready, or what to do if the kernel does not answer. Hidden if it is empty.
 
-import { type CellSource, cellSource } from "../../cell-source.ts";
-import { copyText } from "../../clipboard.ts";
-import { h, setAttribute, setChildren, withCode } from "../../dom.ts";
+import { copyText } from "../../base/clipboard.ts";
+import { h, setAttribute, setChildren, withCode } from "../../base/dom.ts";
+import { type CellSource, cellSource } from "../../run/cell-source.ts";
 import { type Context, followInFooter, INTERRUPTED, type Snapshot, STOP_HINT } from "../context.ts";
 import { iconButton, textButton } from "../shared/buttons.ts";
 import { createCellButton } from "../shared/cell-button.ts";
 
 export function createFooter(context: Context) {
 	const line = h("span", { class: "ready" });
-	const copy = iconButton(context, "copy", "Copy the name", () => void copyText(context, name));
+	const copy = iconButton("copy", "Copy the name", () => void copyText(context, name));
 	const load = createCellButton(context, "Load", { runs: true });
 	const paths = h("span", { class: "wide paths" });
 	const gap = h("span", { class: "sp" });

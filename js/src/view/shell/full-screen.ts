@@ -1,14 +1,14 @@
 // Full-screen mode, by a button in the header, and the frame's keyboard shortcuts. Escape leaves it.
 
-import { COMPOSE } from "../../../lab/interface.ts";
-import { h, icon, listen, setAttribute, setLabel } from "../../dom.ts";
-import { LETTERS, TYPING } from "../../keys.ts";
+import { listen, setAttribute, setLabel } from "../../base/dom.ts";
+import { LETTERS, TYPING } from "../../base/keys.ts";
+import { COMPOSE } from "../../run/lab.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
 export function createFullScreenButton(context: Context) {
-	const element = h("button", { class: "anb-ic anb-full" }, icon("expand"));
-	listen(element, "click", context.signal, () => toggle(context, element));
+	const element = iconButton("expand", "", () => toggle(context, element));
+	element.classList.add("anb-full");
 	document.addEventListener("fullscreenchange", context.redraw, { signal: context.signal });
 	return {
 		element,
@@ -75,7 +75,7 @@ export function isFoldedAway({ choices: { stage, folded }, run }: Context): bool
 }
 
 export function createFoldButton(context: Context) {
-	const element = iconButton(context, "down", "", () => {
+	const element = iconButton("down", "", () => {
 		context.choices.folded = !isFoldedAway(context);
 		context.redraw();
 	});

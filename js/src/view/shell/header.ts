@@ -1,18 +1,18 @@
 // The top line: the phase of the run, its figures, and a button to stop it.
 
-import { copy, downloadAll, openInTab } from "../../actions.ts";
-import { type CellSource, cellSource } from "../../cell-source.ts";
-import { labExtension } from "../../cells.ts";
-import { h, hasFocus, icon, listen, moveFocus, setAttribute, setChildren, setText } from "../../dom.ts";
-import { bytes } from "../../format.ts";
-import type { IconName } from "../../icons.ts";
-import type { RunEntry } from "../../runs.ts";
-import { shownFile, shownPage } from "../../shown.ts";
+import { h, hasFocus, icon, moveFocus, setAttribute, setChildren, setText } from "../../base/dom.ts";
+import { bytes } from "../../base/format.ts";
+import type { IconName } from "../../base/icons.ts";
+import { type CellSource, cellSource } from "../../run/cell-source.ts";
+import { labExtension } from "../../run/cells.ts";
+import type { RunEntry } from "../../run/runs.ts";
+import { copy, downloadAll, openInTab } from "../actions.ts";
 import { type Context, canRefer, followInFooter, INTERRUPTED, type Snapshot, STOP_HINT } from "../context.ts";
 import { createReplayButton } from "../replay/player.ts";
 import { rove } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
 import { headline } from "../shared/status.ts";
+import { shownFile, shownPage } from "../shown.ts";
 import { createMeta } from "./figures.ts";
 import { createFoldButton, createFullScreenButton } from "./full-screen.ts";
 import { createStageButton } from "./stage.ts";
@@ -80,7 +80,7 @@ function phaseElement(text: string, path: string, live: boolean): HTMLElement {
 function createStop(context: Context) {
 	const label = h("span", null, "Stop");
 	const square = h("span", { class: "stop" });
-	const button = h("button", { class: "anb-btn anb-act" }, square, label);
+	const button = h("button", { class: "anb-btn anb-act", onclick: press }, square, label);
 	const element = h("span", { class: "anb-stop" }, button);
 	let stopping = false;
 
@@ -100,7 +100,6 @@ function createStop(context: Context) {
 		setText(label, on ? "Stopping" : "Stop");
 		setAttribute(button, "aria-disabled", on ? "true" : null);
 	}
-	listen(button, "click", context.signal, press);
 
 	return {
 		element,
@@ -158,7 +157,7 @@ function createMenu(context: Context) {
 		[openItem, () => openInTab(context)],
 		[exportItem, (press) => exported && void insert(context, press, exported, { runs: true })],
 	]);
-	const element = createDropdown("Actions", actions, context.signal);
+	const element = createDropdown("Actions", actions);
 	let exported: CellSource | null = null;
 
 	return {
@@ -186,7 +185,6 @@ function createItem(...children: (Node | string)[]): HTMLButtonElement {
 function createDropdown(
 	label: string,
 	actions: ReadonlyMap<HTMLButtonElement, (press: MouseEvent) => void>,
-	signal: AbortSignal,
 ): HTMLElement {
 	const items = [...actions.keys()];
 	const props = { class: "anb-btn anb-act", "aria-haspopup": "menu", "aria-expanded": "false" };
@@ -204,18 +202,18 @@ function createDropdown(
 		button.focus();
 	}
 
-	listen(button, "click", signal, () => toggle(menu.hidden !== false));
+	button.onclick = () => toggle(menu.hidden !== false);
 	for (const [item, act] of actions) {
-		listen(item, "click", signal, (press) => {
+		item.onclick = (press) => {
 			close();
 			act(press);
-		});
+		};
 	}
-	listen(element, "keydown", signal, (event) => {
+	element.onkeydown = (event) => {
 		if (!menu.hidden) onKey(event, items, close);
-	});
-	listen(element, "focusout", signal, (event) => {
-		if (!element.contains(event.relatedTarget as Node | null)) toggle(false);
+	};
+	element.addEventListener("focusout", ({ relatedTarget }) => {
+		if (!element.contains(relatedTarget as Node | null)) toggle(false);
 	});
 	return element;
 }

@@ -1,9 +1,9 @@
 // Images that the user pastes into the field below a run, or drops on it. The kernel saves each beside the notebook, and
 // the next cell names it.
 
-import { type PastedImage, repeatsOf } from "../../ask.ts";
-import { isImage } from "../../cell-source.ts";
-import { h, listen, moveFocus, setChildren } from "../../dom.ts";
+import { h, listen, moveFocus, setChildren } from "../../base/dom.ts";
+import { type PastedImage, repeatsOf } from "../../run/ask.ts";
+import { isImage } from "../../run/cell-source.ts";
 import type { Context } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
@@ -90,7 +90,7 @@ function leftOut({ path }: PastedImage): string {
 
 function createChip(context: Context, image: PastedImage, field: HTMLElement): HTMLElement {
 	const { path, thumbnail } = image;
-	const remove = iconButton(context, "cross", `Leave out ${path || "the image"}`, () => {
+	const remove = iconButton("cross", `Leave out ${path || "the image"}`, () => {
 		const { ask } = context.choices;
 		ask.images = (ask.images ?? []).filter((other) => other !== image);
 		if (path) context.notify(leftOut(image));

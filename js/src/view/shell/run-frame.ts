@@ -1,11 +1,11 @@
 // The frame of one run: header, variants, transcript and result, request, scrubber and footer.
 
-import { createLazyView, h, setAttribute } from "../../dom.ts";
-import { viewsIn } from "../../features/index.ts";
-import { LETTERS } from "../../keys.ts";
-import { type BodyView, type Context, INTERRUPTED, type Snapshot } from "../context.ts";
+import { createLazyView, h, setAttribute } from "../../base/dom.ts";
+import { LETTERS } from "../../base/keys.ts";
+import { type BodyView, type Context, INTERRUPTED, type Snapshot, viewsIn } from "../context.ts";
 import { keepReplay } from "../replay/player.ts";
 import { createScrubber } from "../replay/scrubber.ts";
+import { createEdge } from "../shared/splitter.ts";
 import { createAnswerKey, createReminder } from "../transcript/reminder.ts";
 import { createRequest } from "../transcript/request.ts";
 import { createPlace } from "../variants/arrangement.ts";
@@ -15,18 +15,17 @@ import { createComposer } from "./composer.ts";
 import { createFooter } from "./footer.ts";
 import { isFoldedAway, listenForFullScreen } from "./full-screen.ts";
 import { createHeader } from "./header.ts";
-import { createEdge } from "./splitter.ts";
 import { createStageLink } from "./stage.ts";
 
 export function createFrame(context: Context): BodyView {
 	const header = createHeader(context);
 	const { variants, request, scrubber } = createLazyParts(context);
-	const below = viewsIn("below").map((create) => create(context));
+	const below = viewsIn(context, "below").map((create) => create(context));
 	const place = createPlace(context);
 	const [composer, footer] = [createComposer(context), createFooter(context)];
 	const parts = [header, variants, place, ...below, request, scrubber, composer, footer];
 	const element = h("section", { class: "anb-frame" }, ...parts.map((part) => part.element));
-	element.append(createEdge(context, element));
+	element.append(createEdge(element));
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
 	const findQuestion = createAnswerKey(context, element);

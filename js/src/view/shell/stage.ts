@@ -1,18 +1,19 @@
 // Connects a view of a run with the stage of its notebook: a button that opens it there, and its versions.
 
-import { startText } from "../../ask.ts";
-import { labExtension } from "../../cells.ts";
-import { h, listen, setAttribute, setText } from "../../dom.ts";
-import { shownPage, shownTab, UNFINISHED } from "../../shown.ts";
+import { setAttribute, setText } from "../../base/dom.ts";
+import { startText } from "../../run/ask.ts";
+import { labExtension } from "../../run/cells.ts";
 import { type Context, canRefer, type Snapshot } from "../context.ts";
 import { momentsOf } from "../result/versions.ts";
+import { textButton } from "../shared/buttons.ts";
 import { headline } from "../shared/status.ts";
+import { shownPage, shownTab, UNFINISHED } from "../shown.ts";
 import { endedEarly } from "../transcript/end-card.ts";
 
-export function createStageButton({ choices, run, signal }: Context) {
-	const title = "Show this run on the stage, beside the notebook";
-	const element = h("button", { class: "anb-btn sm anb-onstage", title });
-	listen(element, "click", signal, (press) => labExtension()?.show({ element, key: run.key }, press));
+export function createStageButton({ choices, run }: Context) {
+	const element = textButton("", (press) => labExtension()?.show({ element, key: run.key }, press));
+	element.classList.add("anb-onstage");
+	element.title = "Show this run on the stage, beside the notebook";
 	return {
 		element,
 		update() {

@@ -1,8 +1,9 @@
 // The controls that answer a question: the note to the model, the buttons, and their keys.
 
-import { h, listen, setAttribute, setText, showText } from "../../dom.ts";
-import { type AnswerDraft, canEdit, isQuestion } from "../../questions.ts";
-import type { ToolRow } from "../../state.ts";
+import { h, setAttribute, setText, showText } from "../../base/dom.ts";
+import { canEdit, isQuestion } from "../../run/questions.ts";
+import type { ToolRow } from "../../run/state.ts";
+import type { AnswerDraft } from "../choices.ts";
 import { showAllLabel } from "./arguments.ts";
 import { drawGated } from "./gate.ts";
 
@@ -51,11 +52,11 @@ const FIELD_TEXTS = {
 
 type Act = (action: Action, byKey: boolean) => void;
 
-export function createAnswer(act: Act, signal: AbortSignal) {
+export function createAnswer(act: Act) {
 	const note = h("input", { class: "anb-note-input", type: "text" });
 	const hint = h("p", { class: "anb-note warn", role: "alert", hidden: true });
 	const enter = h("p", { class: "anb-cap enter" });
-	const buttons = BUTTONS.map((button) => createButton(button, act, signal));
+	const buttons = BUTTONS.map((button) => createButton(button, act));
 	const parts = [note, enter, ...buttons.map((button) => button.element), hint];
 	const element = h("div", { class: "anb-acts ask" }, ...parts);
 	return {
@@ -112,12 +113,12 @@ function alwaysLabel(row: ToolRow): string {
 	return canEdit(row) ? "Always for this tool in this run" : "Always in this run";
 }
 
-function createButton({ action, look, shortcut, key }: AnswerButton, act: Act, signal: AbortSignal) {
+function createButton({ action, look, shortcut, key }: AnswerButton, act: Act) {
 	const label = h("span");
 	const badge = h("span", { class: "anb-kbd", "aria-hidden": "true" });
-	const element = h("button", { class: `anb-btn${look}` }, label, badge);
 	// Enter or Space on a button is a click with a detail of 0.
-	listen(element, "click", signal, (click) => act(action, click.detail === 0));
+	const onclick = ({ detail }: MouseEvent): void => act(action, detail === 0);
+	const element = h("button", { class: `anb-btn${look}`, onclick }, label, badge);
 	return {
 		action,
 		element,

@@ -1,11 +1,10 @@
 // Asks the user whether a tool may run.
 
-import { h, hasFocus, icon, listen, moveFocus, setText, withCode } from "../../dom.ts";
-import { changedNames } from "../../json.ts";
-import { ANSWER_KEY, LETTERS } from "../../keys.ts";
-import { printable } from "../../printable.ts";
+import { h, hasFocus, icon, moveFocus, setText, withCode } from "../../base/dom.ts";
+import { changedNames } from "../../base/json.ts";
+import { ANSWER_KEY, LETTERS } from "../../base/keys.ts";
+import { printable } from "../../base/printable.ts";
 import {
-	AnswerDraft,
 	askedAt,
 	canEdit,
 	countAlike,
@@ -15,13 +14,13 @@ import {
 	questionsOf,
 	schemaOf,
 	secretsOf,
-	type Trial,
-} from "../../questions.ts";
-import type { ToolRow } from "../../state.ts";
+} from "../../run/questions.ts";
+import type { ToolRow } from "../../run/state.ts";
+import { AnswerDraft, type Form, type Trial } from "../choices.ts";
 import { type Context, follow, type Outcome, openVariant, type Snapshot, STOP_HINT } from "../context.ts";
 import { type Action, actionFor, createAnswer, isTyped } from "./approval-answers.ts";
 import { createArguments, createChange } from "./arguments.ts";
-import { createForm, type Form } from "./form.ts";
+import { createForm } from "./form.ts";
 import { createGate, scrollToCard } from "./gate.ts";
 import { createTrial } from "./trial.ts";
 
@@ -57,7 +56,7 @@ export class Approval {
 			(choice, byKey) => this.#choose(choice, byKey),
 		);
 		this.#trial = createTrial(context);
-		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey), context.signal);
+		this.#answer = createAnswer((action, byKey) => this.#act(action, byKey));
 		const parts = [this.#head, this.#call, this.#trial, this.#answer].map((part) => part.element);
 		// With a tab index, the keys work after a click anywhere on the card.
 		const props = { role: "group", tabindex: -1, hidden: true, "aria-keyshortcuts": ANSWER_KEY };
@@ -73,10 +72,10 @@ export class Approval {
 			},
 		});
 		const { note } = this.#answer;
-		listen(note, "input", context.signal, () => {
+		note.oninput = () => {
 			this.#draft.note = note.value;
-		});
-		listen(this.element, "keydown", context.signal, (event) => this.#onKey(event));
+		};
+		this.element.onkeydown = (event) => this.#onKey(event);
 	}
 
 	update(row: ToolRow): void {

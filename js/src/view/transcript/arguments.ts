@@ -1,11 +1,11 @@
 // The arguments to approve, as text: nothing is hidden, and it reads exactly as it runs.
 
-import { h, withCode } from "../../dom.ts";
-import type { Json } from "../../events.ts";
-import { plural } from "../../format.ts";
-import { colouredText } from "../../highlight.ts";
-import { readable, sameJson } from "../../json.ts";
-import { pieces, printable } from "../../printable.ts";
+import { h, withCode } from "../../base/dom.ts";
+import { plural } from "../../base/format.ts";
+import { colouredText } from "../../base/highlight.ts";
+import { readable, sameJson } from "../../base/json.ts";
+import { pieces, printable } from "../../base/printable.ts";
+import type { Json } from "../../run/events.ts";
 import { createDiffTable, diffOf, MOST, parseUnifiedDiff } from "../shared/diff-table.ts";
 
 /** Maximum characters of a value on the same line as its name. */

@@ -1,17 +1,17 @@
 // The last card of a run that was stopped, reached a limit or failed: the kept files, and the cell that continues it.
 
-import { resumeText } from "../../ask.ts";
-import { type CellSource, cellSource } from "../../cell-source.ts";
-import { canInsert, sourceOf } from "../../cells.ts";
-import { h, icon, setAttribute, setChildren, setText, withCode } from "../../dom.ts";
-import { plural } from "../../format.ts";
-import { phaseText } from "../../phase.ts";
-import type { RunState } from "../../runs.ts";
-import { presentFiles, versionLabel } from "../../shown.ts";
-import type { VariantState } from "../../state.ts";
+import { h, icon, setAttribute, setChildren, setText, withCode } from "../../base/dom.ts";
+import { plural } from "../../base/format.ts";
+import { resumeText } from "../../run/ask.ts";
+import { type CellSource, cellSource } from "../../run/cell-source.ts";
+import { canInsert, sourceOf } from "../../run/cells.ts";
+import { phaseText } from "../../run/phase.ts";
+import type { RunState } from "../../run/run-state.ts";
+import type { VariantState } from "../../run/state.ts";
 import type { Context, Snapshot } from "../context.ts";
 import { createCellButton } from "../shared/cell-button.ts";
 import { failedCheck, statusOf } from "../shared/status.ts";
+import { presentFiles, versionLabel } from "../shown.ts";
 
 /** Maximum files to name, and other models to offer. */
 const MOST = 3;

@@ -1,13 +1,13 @@
 // The transcript folded to one line. A press unfolds it, or opens the result if that is not beside it.
 
-import { currentState } from "../../actions.ts";
-import { changesOf } from "../../changes.ts";
-import { h, icon, setText } from "../../dom.ts";
-import { plural, seconds, sumOf } from "../../format.ts";
-import { hasResult } from "../../shown.ts";
-import type { VariantState } from "../../state.ts";
-import { saveLayout } from "../../ui.ts";
+import { h, icon, setText } from "../../base/dom.ts";
+import { plural, seconds, sumOf } from "../../base/format.ts";
+import { changesOf } from "../../run/changes.ts";
+import type { VariantState } from "../../run/state.ts";
+import { currentState } from "../actions.ts";
+import { saveLayout } from "../choices.ts";
 import type { Context, Snapshot } from "../context.ts";
+import { hasResult } from "../shown.ts";
 
 /** Toggles between the result alone, with the transcript folded to a line, and both. */
 export function showAlone({ choices, redraw }: Context, alone: boolean): void {

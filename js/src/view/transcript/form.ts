@@ -1,19 +1,16 @@
 // A call as a form: a field for each argument, made from the tool's schema.
 
-import { h, showText } from "../../dom.ts";
-import type { Json } from "../../events.ts";
-import { readable, sameJson } from "../../json.ts";
-import { original, printable } from "../../printable.ts";
+import { h, showText } from "../../base/dom.ts";
+import { readable, sameJson } from "../../base/json.ts";
+import { original, printable } from "../../base/printable.ts";
+import type { Json } from "../../run/events.ts";
+import type { Form } from "../choices.ts";
 import { coloured, fieldSchema, languageOf, remarksOn } from "./arguments.ts";
 
 /** Counter for element ids that labels and descriptions refer to. */
 let created = 0;
 
-/** Validation problems of a call's arguments, by path. */
-export type Problems = Readonly<Record<string, string>>;
-export type Form = ReturnType<typeof createForm>;
-
-export function createForm(args: Json, schema: Json, secrets: readonly string[] = []) {
+export function createForm(args: Json, schema: Json, secrets: readonly string[] = []): Form {
 	const fields = fieldsOf(args, schema);
 	const rows = new Map(
 		fields.map((field) => [field.name, createRow(field, secrets, () => changed(field.name))]),
@@ -27,15 +24,15 @@ export function createForm(args: Json, schema: Json, secrets: readonly string[] 
 		form.onChange(next, problems);
 	}
 
-	const form = {
+	const form: Form = {
 		element,
-		/** Called after each change. */
-		onChange: (_args: Json | null, _problems: Problems): void => {},
-		/** Shows the kernel's validation problems; returns those that belong to no field. */
-		refuse(problems: Problems): string[] {
+		onChange() {},
+		refuse(problems) {
 			const unmatched: string[] = [];
 			for (const [path, problem] of Object.entries(problems)) {
-				const [name = "", ...inside] = path.split("/").map(unescaped);
+				const [name = "", ...inside] = path
+					.split("/")
+					.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 				const sentence = inside.length ? `${inside.join(" / ")}: ${problem}` : problem;
 				const row = rows.get(name);
 				if (row) row.setProblem(sentence);
@@ -43,18 +40,12 @@ export function createForm(args: Json, schema: Json, secrets: readonly string[] 
 			}
 			return unmatched;
 		},
-		/** Moves the focus to the first field with a problem, or to the first field. */
-		focus(): void {
+		focus() {
 			const all = [...rows.values()];
 			(all.find((row) => row.hasProblem()) ?? all[0])?.focus();
 		},
 	};
 	return form;
-}
-
-/** A part of a JSON pointer. */
-function unescaped(part: string): string {
-	return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
 function createRow(field: Field, secrets: readonly string[], changed: () => void) {

@@ -1,7 +1,7 @@
 // The gate of every card that lets code run: a press counts once the card is at rest and the whole call was in view.
 
-import { setAttribute } from "../../dom.ts";
-import { scrollAround } from "../../into-view.ts";
+import { setAttribute } from "../../base/dom.ts";
+import { scrollAround } from "../../base/into-view.ts";
 import type { Context } from "../context.ts";
 
 /** Milliseconds that a card must not have moved before a press on it counts. */

@@ -1,8 +1,8 @@
 // Long texts: the beginning is drawn at once, the rest as plain text when its fold is opened.
 
-import { h, icon, setText } from "../../dom.ts";
-import { bytes, plural } from "../../format.ts";
-import { Markdown } from "../../markdown.ts";
+import { h, icon, setText } from "../../base/dom.ts";
+import { bytes, plural } from "../../base/format.ts";
+import { Markdown } from "../../base/markdown.ts";
 
 /** Maximum characters to draw at once. */
 const FIRST = 20_000;

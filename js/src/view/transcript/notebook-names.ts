@@ -1,11 +1,11 @@
 // The notebook names that code has set, in a line with buttons to undo it and to insert the code as a cell.
 
-import { isName } from "../../cell-source.ts";
-import { type CellText, canInsert, placeCells } from "../../cells.ts";
-import { h, listen, setText } from "../../dom.ts";
-import { plural } from "../../format.ts";
-import { printable } from "../../printable.ts";
-import type { Row } from "../../state.ts";
+import { h, setText } from "../../base/dom.ts";
+import { plural } from "../../base/format.ts";
+import { printable } from "../../base/printable.ts";
+import { isName } from "../../run/cell-source.ts";
+import { type CellText, canInsert, placeCells } from "../../run/cells.ts";
+import type { Row } from "../../run/state.ts";
 import { type Context, follow, STOP_HINT } from "../context.ts";
 import { textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
@@ -88,8 +88,7 @@ function createKeep(context: Context, buttons: readonly HTMLElement[]): HTMLElem
 	const title = inserts
 		? "Insert the code below, with its outputs"
 		: "Write the code and its outputs to a file";
-	const keep = h("button", { class: "anb-btn sm", title }, label);
-	listen(keep, "click", context.signal, async (press) => {
+	const keep = textButton(label, async (press) => {
 		const { variant } = context.choices;
 		const reply = await context.run.command(inserts ? "cells" : "keep", { variant });
 		if (!reply.ok) return context.notify(String(reply.error));
@@ -100,6 +99,7 @@ function createKeep(context: Context, buttons: readonly HTMLElement[]): HTMLElem
 		else if (placed === "inserted") context.notify(`Inserted below: ${plural(cells.length, "cell")}`);
 		else context.notify("Not inserted: a cell contains invisible characters");
 	});
+	keep.title = title;
 	return h("div", { class: "all" }, keep, ...buttons, ...createVerify(context));
 }
 

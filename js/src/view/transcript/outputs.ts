@@ -1,18 +1,18 @@
 // The outputs of a tool: MIME bundles, each in its richest form.
 
 import { plain_tags } from "../../../../agent_nb/pages/policy.json";
-import type { Report } from "../../check/messages.ts";
-import { h, icon } from "../../dom.ts";
-import type { MimeBundle } from "../../events.ts";
-import { joined } from "../../json.ts";
-import { guardFocus, hovers } from "../../preview/focus.ts";
-import { gated } from "../../preview/gate.ts";
-import { LOSSES } from "../../preview/messages.ts";
-import { around, outputPolicy } from "../../preview/shell.ts";
-import { isPlain } from "../../tool-call.ts";
+import { h, icon } from "../../base/dom.ts";
+import { joined } from "../../base/json.ts";
+import type { Report } from "../../page/check/messages.ts";
+import { guardFocus, hovers } from "../../page/focus.ts";
+import { gated } from "../../page/gate.ts";
+import { LOSSES } from "../../page/messages.ts";
+import { around, outputPolicy } from "../../page/shell.ts";
+import type { MimeBundle } from "../../run/events.ts";
+import { isPlain } from "../../run/tool-call.ts";
 import type { Context } from "../context.ts";
-import { createLine } from "../result/console.ts";
 import { textButton } from "../shared/buttons.ts";
+import { createLine } from "../shared/console-line.ts";
 import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
 import { createLongText, LongMarkdown } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
@@ -227,15 +227,12 @@ function copiesOf(nodes: Iterable<Node>): (Node | string)[] | null {
 	return copies.includes(null) ? null : (copies as (Node | string)[]);
 }
 
-function isKnownSheet(css: string): boolean {
-	return css.length <= MOST_SHEET && KNOWN_SHEET.test(css);
-}
-
 /** Copies an element's text and its table cell spans; null if the element is not allowed. */
 function copyOf(node: Node): Node | string | null {
 	if (!(node instanceof HTMLElement))
 		return node instanceof Text ? node.data : node instanceof Comment ? "" : null;
-	if (node.tagName === "STYLE") return isKnownSheet(node.textContent ?? "") ? "" : null;
+	const css = node.textContent ?? "";
+	if (node.tagName === "STYLE") return css.length <= MOST_SHEET && KNOWN_SHEET.test(css) ? "" : null;
 	if (!TAGS.has(node.tagName) || !KNOWN_STYLE.test(node.getAttribute("style") ?? "")) return null;
 	const copies = copiesOf(node.childNodes);
 	if (!copies) return null;

@@ -1,10 +1,10 @@
 // Brings the user to a question: by a key from anywhere on the page, and by a notification while the page is hidden, if
 // the user has already allowed them.
 
-import { labExtension } from "../../cells.ts";
-import { ANSWER_KEY } from "../../keys.ts";
-import { printable } from "../../printable.ts";
-import { type Question, questionKey, questionsOf } from "../../questions.ts";
+import { ANSWER_KEY } from "../../base/keys.ts";
+import { printable } from "../../base/printable.ts";
+import { labExtension } from "../../run/cells.ts";
+import { type Question, questionKey, questionsOf } from "../../run/questions.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 
 export function createReminder({ choices, signal }: Context) {

@@ -1,9 +1,9 @@
 // The request of a turn, laid over the transcript and the result.
 
-import { copyText } from "../../clipboard.ts";
-import { type Child, h, icon, listen, setText } from "../../dom.ts";
-import type { Json } from "../../events.ts";
-import { plural } from "../../format.ts";
+import { copyText } from "../../base/clipboard.ts";
+import { type Child, h, icon, setText } from "../../base/dom.ts";
+import { plural } from "../../base/format.ts";
+import type { Json } from "../../run/events.ts";
 import { type Context, follow, type Outcome, type Snapshot } from "../context.ts";
 import { iconButton } from "../shared/buttons.ts";
 
@@ -11,10 +11,10 @@ const ANSWER_WITHIN = 5000;
 const NO_ANSWER = "The kernel did not answer. Try again when it is idle.";
 
 export function createRequest(context: Context) {
-	const { choices, signal } = context;
+	const { choices } = context;
 	const title = h("h4");
 	const body = createBody(context);
-	const close = iconButton(context, "cross", "Close", () => leave());
+	const close = iconButton("cross", "Close", () => leave());
 	const element = h(
 		"section",
 		{ class: "anb-request", "aria-label": "Request", hidden: true },
@@ -29,11 +29,11 @@ export function createRequest(context: Context) {
 		context.redraw();
 		opener?.focus();
 	}
-	listen(element, "keydown", signal, (event) => {
+	element.onkeydown = (event) => {
 		if (event.key !== "Escape") return;
 		event.stopPropagation();
 		leave();
-	});
+	};
 
 	return {
 		element,
@@ -58,7 +58,7 @@ export function createRequest(context: Context) {
 /** The request, fetched from the kernel, and the button that copies it. */
 function createBody(context: Context) {
 	const element = h("div", { class: "in" });
-	const copy = iconButton(context, "copy", "Copy as JSON", () => copyText(context, json));
+	const copy = iconButton("copy", "Copy as JSON", () => copyText(context, json));
 	let json = "";
 	let latest = 0;
 

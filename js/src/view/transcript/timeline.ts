@@ -1,14 +1,22 @@
 // The transcript: a row for each piece of thinking or text, each tool call, each retry.
 
-import { addToAsk } from "../../ask.ts";
-import { canInsert } from "../../cells.ts";
-import { copyText } from "../../clipboard.ts";
-import { createKeyedList, h, icon, setChildren, setText, toggle, type View, withCode } from "../../dom.ts";
-import type { PlanEntry, Thumbnail } from "../../events.ts";
-import { viewsIn } from "../../features/index.ts";
-import { bytes, seconds, sumOf } from "../../format.ts";
-import type { IconName } from "../../icons.ts";
-import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../phase.ts";
+import { copyText } from "../../base/clipboard.ts";
+import {
+	createKeyedList,
+	h,
+	icon,
+	setChildren,
+	setText,
+	toggle,
+	type View,
+	withCode,
+} from "../../base/dom.ts";
+import { bytes, seconds, sumOf } from "../../base/format.ts";
+import type { IconName } from "../../base/icons.ts";
+import { addToAsk } from "../../run/ask.ts";
+import { canInsert } from "../../run/cells.ts";
+import type { PlanEntry, Thumbnail } from "../../run/events.ts";
+import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../run/phase.ts";
 import {
 	type LineRow,
 	type RetryRow,
@@ -17,8 +25,8 @@ import {
 	type StreamRow,
 	type ToolRow,
 	type VariantState,
-} from "../../state.ts";
-import { type BodyView, type Context, canRefer, type Snapshot, type Ticking } from "../context.ts";
+} from "../../run/state.ts";
+import { type BodyView, type Context, canRefer, type Snapshot, type Ticking, viewsIn } from "../context.ts";
 import { iconButton, textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
@@ -44,9 +52,9 @@ export function createTimeline(context: Context): BodyView {
 	const suggestions = createSuggestions(context);
 	const end = createEnd(context);
 	const leftNames = createLeftNames(context);
-	const lastRows = viewsIn("row").map((create) => create(context));
+	const lastRows = viewsIn(context, "row").map((create) => create(context));
 	const waiting = createWaiting();
-	const updateAnswer = viewsIn("answer").map((create) => create(context, log));
+	const updateAnswer = viewsIn(context, "answer").map((create) => create(context, log));
 
 	return {
 		element: scroll,
@@ -99,7 +107,7 @@ function calledRows({ run, choices }: Context): LineRow[] {
 /** The names that a run's code has left, below its answer. */
 function createLeftNames(context: Context) {
 	const element = h("li", { class: "anb-item" });
-	const parts = viewsIn("names").map((create) => create(context));
+	const parts = viewsIn(context, "names").map((create) => create(context));
 	let drawn: readonly Row[] = [];
 	let undone: readonly string[] = [];
 	return {
@@ -219,7 +227,7 @@ function createText(context: Context): View<StreamRow> {
 function addCodeButtons(context: Context, answer: HTMLElement): void {
 	for (const pre of answer.querySelectorAll<HTMLElement>(":not(.anb-snippet) > pre")) {
 		const code = pre.textContent?.trimEnd() ?? "";
-		const copy = iconButton(context, "copy", "Copy code", () => void copyText(context, code));
+		const copy = iconButton("copy", "Copy code", () => void copyText(context, code));
 		const block = h("div", { class: "anb-snippet" });
 		pre.replaceWith(block);
 		block.append(pre, h("span", null, createInsert(context, pre, code), copy));

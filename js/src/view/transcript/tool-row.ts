@@ -1,6 +1,5 @@
 // A tool call and its result as one row. It draws title, status, summary and outputs, independent of the tool.
 
-import { currentState } from "../../actions.ts";
 import {
 	createLazyView,
 	h,
@@ -11,14 +10,15 @@ import {
 	toggle,
 	type View,
 	withCode,
-} from "../../dom.ts";
-import { bytes, plural, seconds } from "../../format.ts";
-import type { IconName } from "../../icons.ts";
-import { changedNames, readable } from "../../json.ts";
-import { printable } from "../../printable.ts";
-import { isQuestion } from "../../questions.ts";
-import { type ToolRow, type ToolStatus, textOf } from "../../state.ts";
-import { decisionText } from "../../tool-call.ts";
+} from "../../base/dom.ts";
+import { bytes, plural, seconds } from "../../base/format.ts";
+import type { IconName } from "../../base/icons.ts";
+import { changedNames, readable } from "../../base/json.ts";
+import { printable } from "../../base/printable.ts";
+import { isQuestion } from "../../run/questions.ts";
+import { type ToolRow, type ToolStatus, textOf } from "../../run/state.ts";
+import { decisionText } from "../../run/tool-call.ts";
+import { currentState } from "../actions.ts";
 import { type Context, follow, type Snapshot, STOP_HINT, type Ticking } from "../context.ts";
 import { textButton } from "../shared/buttons.ts";
 import { createFold } from "../shared/fold.ts";
@@ -201,13 +201,11 @@ export function lineCounts(added: number, removed: number): HTMLElement[] {
 }
 
 function markOf(row: ToolRow): Node[] {
-	if (row.status === "ok")
-		return [h("span", { class: "ok" }, icon("check")), h("span", { class: "anb-sr" }, "succeeded")];
-	if (row.status === "failed")
-		return [h("span", { class: "bad" }, icon("cross")), h("span", { class: "anb-sr" }, "failed")];
+	const spoken = (words: string): HTMLElement => h("span", { class: "anb-sr" }, words);
+	if (row.status === "ok") return [h("span", { class: "ok" }, icon("check")), spoken("succeeded")];
+	if (row.status === "failed") return [h("span", { class: "bad" }, icon("cross")), spoken("failed")];
 	if (row.status === "denied") return [h("span", { class: "denied" }, icon("denied"), "denied")];
-	if (row.status === "stopped") return [icon("stopped"), h("span", { class: "anb-sr" }, "stopped")];
-	return [];
+	return row.status === "stopped" ? [icon("stopped"), spoken("stopped")] : [];
 }
 
 /**

@@ -1,8 +1,8 @@
 // The outcome of trying a call before it is approved: its output, and the names it would change.
 
-import { h, setText } from "../../dom.ts";
-import { printable } from "../../printable.ts";
-import type { Trial } from "../../questions.ts";
+import { h, setText } from "../../base/dom.ts";
+import { printable } from "../../base/printable.ts";
+import type { Trial } from "../choices.ts";
 import type { Context } from "../context.ts";
 import { createNameChanges, NAMES_TYPE, type Names } from "./notebook-names.ts";
 import { createOutputs } from "./outputs.ts";

@@ -1,15 +1,13 @@
 // Shows one variant, or an arrangement of all of them. Hidden arrangements are not built.
 
-import { choicesFor } from "../../actions.ts";
-import { createKeyedList, h, hasFocus, moveFocus, setAttribute, setText, withCode } from "../../dom.ts";
-import { viewsIn } from "../../features/index.ts";
-import { hasResult } from "../../shown.ts";
-import type { VariantState } from "../../state.ts";
-import { type Arrangement, resetVariant } from "../../ui.ts";
-import { askingTitle, type Variant } from "../../variants.ts";
-import { type BodyView, type Context, openVariant, type Snapshot } from "../context.ts";
+import { createKeyedList, h, hasFocus, moveFocus, setAttribute, setText, withCode } from "../../base/dom.ts";
+import type { VariantState } from "../../run/state.ts";
+import { askingTitle, type Variant } from "../../run/variants.ts";
+import { type Arrangement, choicesFor, resetVariant } from "../choices.ts";
+import { type BodyView, type Context, openVariant, type Snapshot, viewsIn } from "../context.ts";
 import { createPreview } from "../result/preview.ts";
 import { createSight, type Sight } from "../shared/on-screen.ts";
+import { hasResult } from "../shown.ts";
 import { createSingle } from "./single-variant.ts";
 import {
 	createBoundMark,
@@ -105,7 +103,7 @@ export function createSummary(context: Context, number: number) {
 		swap: createStopOrOpen(context, variantContext),
 		answer: createAnswer(context, number),
 	};
-	const actions = viewsIn("action").map((create) => create(context));
+	const actions = viewsIn(context, "action").map((create) => create(context));
 	return {
 		...parts,
 		actions: actions.map((part) => part.element),
@@ -212,7 +210,7 @@ function createCell(context: Context, { sight }: Shared, number: number) {
 	const open = h("button", { class: "open", onclick: () => openVariant(context, number) });
 	const shot = h("div", { class: "shot" }, h("div", { class: "page", inert: true }, preview.element), open);
 	const text = createLastText();
-	const lines = viewsIn("cell").map((create) => create(context));
+	const lines = viewsIn(context, "cell").map((create) => create(context));
 	const body = h(
 		"div",
 		{ class: "bd" },

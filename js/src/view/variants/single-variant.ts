@@ -1,12 +1,12 @@
 // One variant in full: its transcript beside its result.
 
-import { h, hasFocus, moveFocus } from "../../dom.ts";
-import { hasResult } from "../../shown.ts";
-import { EMPTY } from "../../state.ts";
-import { askingTitle } from "../../variants.ts";
+import { h, hasFocus, moveFocus } from "../../base/dom.ts";
+import { EMPTY } from "../../run/state.ts";
+import { askingTitle } from "../../run/variants.ts";
 import type { BodyView, Context } from "../context.ts";
 import { createResult } from "../result/result.ts";
-import { createSplitter } from "../shell/splitter.ts";
+import { createSplitter } from "../shared/splitter.ts";
+import { hasResult } from "../shown.ts";
 import { endedEarly } from "../transcript/end-card.ts";
 import { createFoldLine } from "../transcript/folded-transcript.ts";
 import { createTimeline } from "../transcript/timeline.ts";
@@ -16,7 +16,7 @@ export function createSingle(context: Context): BodyView {
 	const result = createResult(context);
 	const fold = createFoldLine(context);
 	const element = h("div", { class: "anb-body" });
-	const split = createSplitter(context, element);
+	const split = createSplitter(element);
 	element.append(h("div", { class: "anb-left" }, fold.element, timeline.element, split), result.element);
 
 	return {

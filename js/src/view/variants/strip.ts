@@ -1,11 +1,10 @@
 // The strip above several variants: a tab for each, and the choice of how to arrange them.
 
-import { createKeyedList, h, listen, setAttribute, setText, type View } from "../../dom.ts";
-import { viewsIn } from "../../features/index.ts";
-import type { IconName } from "../../icons.ts";
-import { type Arrangement, saveLayout } from "../../ui.ts";
-import { askingTitle, type Variant } from "../../variants.ts";
-import { type Context, openVariant, type Snapshot } from "../context.ts";
+import { createKeyedList, h, setAttribute, setText, type View } from "../../base/dom.ts";
+import type { IconName } from "../../base/icons.ts";
+import { askingTitle, type Variant } from "../../run/variants.ts";
+import { type Arrangement, saveLayout } from "../choices.ts";
+import { type Context, openVariant, type Snapshot, viewsIn } from "../context.ts";
 import { createRadios, rove } from "../shared/buttons.ts";
 import { phaseNow } from "../shared/status.ts";
 import { createBoundMark, createMark, createPick, createStopOrOpen, factsOf } from "./variant-parts.ts";
@@ -53,20 +52,18 @@ export function createStrip(context: Context) {
 
 function createTabs(context: Context) {
 	const { choices } = context;
-	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants" });
+	const onkeydown = (event: KeyboardEvent): void =>
+		rove(event, numbers, choices.variant, (number) => {
+			openVariant(context, number);
+			element.querySelectorAll<HTMLElement>("[role=tab]")[number]?.focus();
+		});
+	const element = h("div", { class: "anb-tabs", role: "tablist", "aria-label": "Variants", onkeydown });
 	const updateTabs = createKeyedList<TabItem>(
 		element,
 		({ variant }) => String(variant.number),
 		() => createTab((number) => openVariant(context, number)),
 	);
 	let numbers: number[] = [];
-
-	listen(element, "keydown", context.signal, (event) =>
-		rove(event, numbers, choices.variant, (number) => {
-			openVariant(context, number);
-			element.querySelectorAll<HTMLElement>("[role=tab]")[number]?.focus();
-		}),
-	);
 
 	return {
 		element,
@@ -88,7 +85,7 @@ function createTabs(context: Context) {
 function createChosen(context: Context) {
 	const { choices } = context;
 	const facts = h("span", { class: "num mut" });
-	const actions = viewsIn("action").map((create) => create(context));
+	const actions = viewsIn(context, "action").map((create) => create(context));
 	const parts = [createStopOrOpen(context, context), ...actions, createPick(context)];
 	const element = h("span", { class: "anb-chosen" }, facts, ...parts.map((part) => part.element));
 	return {
@@ -145,7 +142,7 @@ function createTab(choose: (number: number) => void): View<TabItem> {
 }
 
 function createArrangements(context: Context) {
-	return createRadios(context, {
+	return createRadios({
 		label: "Arrange variants",
 		className: "anb-views",
 		items: ARRANGEMENTS,

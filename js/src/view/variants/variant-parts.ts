@@ -1,16 +1,24 @@
 // Parts of a variant in every arrangement: its phase, whether the names are set to it, and its buttons.
 
-import { openInTab } from "../../actions.ts";
-import type { CellSource } from "../../cell-source.ts";
-import { h, hasFocus, icon, moveFocus, setAttribute, setChildren, setLabel, setText } from "../../dom.ts";
-import { viewsIn } from "../../features/index.ts";
-import { dollars, seconds } from "../../format.ts";
-import type { RunState } from "../../runs.ts";
-import { canShow, presentFiles } from "../../shown.ts";
-import type { Variant } from "../../variants.ts";
-import { type Context, followInFooter, STOP_HINT, type VariantPart } from "../context.ts";
+import {
+	h,
+	hasFocus,
+	icon,
+	moveFocus,
+	setAttribute,
+	setChildren,
+	setLabel,
+	setText,
+} from "../../base/dom.ts";
+import { dollars, seconds } from "../../base/format.ts";
+import type { CellSource } from "../../run/cell-source.ts";
+import type { RunState } from "../../run/run-state.ts";
+import type { Variant } from "../../run/variants.ts";
+import { openInTab } from "../actions.ts";
+import { type Context, followInFooter, STOP_HINT, type VariantPart, viewsIn } from "../context.ts";
 import { insert } from "../shared/cell-button.ts";
 import { phaseNow, statusOf } from "../shared/status.ts";
+import { canShow, presentFiles } from "../shown.ts";
 import { continuingCell } from "../transcript/end-card.ts";
 
 /** An icon once the variant has ended or asks, a dot while it works. */
@@ -107,7 +115,7 @@ export function createPick(context: Context): VariantPart {
 function isEmpty(context: Context, { number, state }: Variant): boolean {
 	const isStopped = state.reason === "stopped" || state.reason === "interrupted";
 	const hasFile = presentFiles(state).some(({ versions }) => versions.length > 0);
-	return isStopped && !hasFile && !viewsIn("hasResult").some((has) => has(context, number));
+	return isStopped && !hasFile && !viewsIn(context, "hasResult").some((has) => has(context, number));
 }
 
 /** Inserts the cell that continues a variant that was stopped or reached a limit, and runs it. */
