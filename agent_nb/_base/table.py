@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import Masked, safe_text
 
 _GAP = "  "
 _NO_MATH = "mathjax_ignore"
@@ -29,15 +29,15 @@ class Table:
     plots: Mapping[str, str] = field(default_factory=dict)
     """The addresses of images below the table, by name."""
 
-    def __repr__(self) -> str:
+    def __repr__(self) -> Masked:
         # Notebooks and files use the full width, so that equal tables give equal text.
-        return self.to_text(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+        return safe_text(self.to_text(shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
 
     def to_text(self, width: int | None = None) -> str:
         """Return aligned columns; with a width, cells wrap at spaces."""
         if not self.rows:
             return self.empty
-        cells = [list(map(str, self.columns)), *([mask(str(cell)) for cell in row] for row in self.rows)]
+        cells = self._masked_cells()
         widths = _fitted(cells, width)
         right = [name in self.numbers for name in self.columns]
         lines = [
@@ -50,22 +50,28 @@ class Table:
         ]
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> Masked:
         if not self.rows:
-            return f"<p>{escape(self.empty)}</p>"
-        head = self._row("th", self.columns)
-        body = "".join(self._row("td", row) for row in self.rows)
+            return safe_text(f"<p>{escape(self.empty)}</p>")
+        columns, *rows = self._masked_cells()
+        head, body = self._row("th", columns), "".join(self._row("td", row) for row in rows)
         note = f'<p class="{_NO_MATH}">{escape(self.note)}</p>' if self.note else ""
         plots = "".join(
-            f'<p>{escape(mask(name))}<br><img alt="strip plot" src="{address}"></p>'
+            f'<p>{escape(name)}<br><img alt="strip plot" src="{address}"></p>'
             for name, address in self.plots.items()
         )
-        return f'<table class="{_NO_MATH}"><thead>{head}</thead><tbody>{body}</tbody></table>{note}{plots}'
+        return safe_text(
+            f'<table class="{_NO_MATH}"><thead>{head}</thead><tbody>{body}</tbody></table>{note}{plots}'
+        )
 
-    def _row(self, tag: str, cells: Sequence[Any]) -> str:
+    def _masked_cells(self) -> list[list[str]]:
+        """The heading and the rows, masked before their lines are wrapped."""
+        return [[safe_text(str(cell)) for cell in row] for row in (self.columns, *self.rows)]
+
+    def _row(self, tag: str, cells: Sequence[str]) -> str:
         sides = ("right;white-space:nowrap" if name in self.numbers else "left" for name in self.columns)
         html_cells = (
-            f'<{tag} style="text-align:{side}">{escape(mask(str(cell)))}</{tag}>'
+            f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>'
             for side, cell in zip(sides, cells, strict=True)
         )
         return f"<tr>{''.join(html_cells)}</tr>"

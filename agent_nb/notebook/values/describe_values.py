@@ -17,10 +17,11 @@ from agent_nb.engine.handle import Handle
 from agent_nb.files import Files, entry_of, human_size
 from agent_nb.images.pdf import is_pdf, to_attachment
 from agent_nb.notebook.user_variables import is_of
-from agent_nb.notebook.values.kinds import PICTURES, kind_of
+from agent_nb.notebook.values.classes import PICTURES, class_of
+from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import TableText
-from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
+from agent_nb.notebook.values.value_masking import MaskedValue, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup, lookup_masked
 from agent_nb.pages.find_element import Element
 from agent_nb.pages.page_check import ConsoleLine
@@ -74,8 +75,8 @@ def read_path(path: str, read: Callable[[], T], seconds: float | None = None) ->
 
 def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Description:
     """The value as text and images, limited in size, with secrets masked."""
-    if isinstance(value, Masked) or is_secret(name, value):
-        text = value if isinstance(value, Masked) else MASK
+    if isinstance(value, MaskedValue) or is_secret(name, value):
+        text = value if isinstance(value, MaskedValue) else MASK
         return Description(str(text), masked=(f"`{name}`",))
     if isinstance(value, Run | Handle):
         return _describe_run(name, value)
@@ -88,7 +89,7 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     except AgentError:  # an unreadable image
         raise
     except Exception as error:  # a `repr` can raise anything
-        raise ConfigError(mask(f"`{name}` cannot be described: {type(error).__name__}: {error}")) from None
+        raise ConfigError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
     keys = [f"a key in `{name}`"] if text != content.text else []
     truncated = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     names = masks.names or (masked_before if MASK in text else ())
@@ -204,9 +205,7 @@ async def parse_pages(paths: Iterable[str], namespace: Mapping[str, Any]) -> Non
 def is_data(value: Any) -> bool:
     """Whether a value is the user's data: not a run, its files or page, nor an image or a PDF."""
     is_of_run = isinstance(value, Run | Handle | Files | Element | ConsoleLine)
-    return not (
-        value is None or is_of_run or is_pdf(value) or getattr(kind_of(value), "classes", ()) is PICTURES
-    )
+    return not (value is None or is_of_run or is_pdf(value) or class_of(value) in PICTURES)
 
 
 def paths_in(prompt: str, variables: Sequence[str]) -> Iterator[str]:

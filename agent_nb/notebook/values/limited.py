@@ -10,8 +10,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from agent_nb._base.secrets import masked_line
-from agent_nb._base.text import shortened, showable_text
+from agent_nb._base.secrets import short_line
+from agent_nb._base.text import showable_text
 from agent_nb._base.threads import start_thread
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
 def error_line(error: BaseException, limit: int = 200) -> str:
     """The error in one masked line."""
     try:
-        text = shortened(showable_text(masked_line(str(error))), limit)
+        text = short_line(showable_text(str(error)), limit)
     except BaseException:  # the error's own `__str__` failed
         text = ""
     return f"{type(error).__name__}: {text}".removesuffix(": ")

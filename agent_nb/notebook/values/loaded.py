@@ -10,6 +10,7 @@ from typing import Any
 from agent_nb._base.secrets import mask_values
 from agent_nb.engine.description import Description
 from agent_nb.notebook.user_variables import newest_variables, user_data, user_names
+from agent_nb.notebook.values.classes import LAZY, class_of
 from agent_nb.notebook.values.describe_values import (
     describe,
     describe_path,
@@ -19,7 +20,7 @@ from agent_nb.notebook.values.describe_values import (
     paths_in,
     read_path,
 )
-from agent_nb.notebook.values.kinds import kind_of, no_columns
+from agent_nb.notebook.values.kinds import has_columns
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.schema import column_names, describe_schema, known_names
 from agent_nb.notebook.values.tables import ENDS
@@ -57,7 +58,7 @@ def loaded_data(
     return LoadedData(
         question="\n\n".join(texts),
         description="\n\n".join(descriptions),
-        tables=[path for path in paths if _is_table(lookup(path, namespace))],
+        tables=[path for path in paths if has_columns(lookup(path, namespace))],
         names=partial(_existing_names, shell, paths),
     )
 
@@ -66,17 +67,13 @@ def _is_computable(value: Any) -> bool:
     return is_data(value) and not isinstance(value, str | bytes | bool)
 
 
-def _is_table(value: Any) -> bool:
-    return getattr(kind_of(value), "columns", no_columns) is not no_columns
-
-
 def _mentioned(prompt: str, shell: Any) -> Iterator[str]:
     """The tables that a prompt names, and other variables that it names in backticks: names may be ordinary words."""
     data = user_data(shell)
     for word in _WORD.findall(prompt):
         name = word.removeprefix("`")
         value = data.get(name)
-        if (_is_table(value) and len(name) > 1) or (name != word and _is_computable(value)):
+        if (has_columns(value) and len(name) > 1) or (name != word and _is_computable(value)):
             yield name
 
 
@@ -109,7 +106,7 @@ def _named_values(path: str, namespace: Any, prompt: str) -> str:
     def entries() -> list[str]:
         return [
             f"'{entry}' is a value of `{name}`"
-            for name in column_names(value)
+            for name in (column_names(value) if class_of(value) not in LAZY else ())
             for entry in islice(value[name].unique(), _MOST_ENTRIES)
             if is_named(entry)
         ]
@@ -122,7 +119,7 @@ def _named_values(path: str, namespace: Any, prompt: str) -> str:
 
 def _beginning(path: str, namespace: Any) -> Description:
     value, masked = lookup_masked(path, namespace)
-    if _is_table(value):
+    if has_columns(value) and class_of(value) not in LAZY:
         value = value.head(ENDS) if hasattr(value, "head") else value[:ENDS]
     return describe(path, value, masked)
 

@@ -1,6 +1,6 @@
 """Describes values only by name, type and shape: `--data schema`.
 
-Types are named after known classes (`kinds.py`) or variables, and a value is read only through its known class: other
+Types are named after known classes (`classes.py`) or variables, and a value is read only through its known class: other
 attributes, even those of the class, may contain values. Only column labels that are strings count as names.
 """
 
@@ -12,8 +12,9 @@ from typing import Any
 
 from agent_nb.engine.data_gate import schema_text
 from agent_nb.engine.description import Description
+from agent_nb.notebook.values.classes import class_name, class_names, size_of
 from agent_nb.notebook.values.describe_values import read_path
-from agent_nb.notebook.values.kinds import class_name, class_names, kind_of, no_columns, size_of
+from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import MOST_COLUMNS
 from agent_nb.notebook.values.value_paths import lookup_masked
@@ -82,10 +83,9 @@ def known_names(variables: Mapping[str, Any]) -> frozenset[str]:
 def column_names(value: Any) -> list[str]:
     """The names of a table's columns; empty if it is unreadable or no table."""
     kind = kind_of(value)
-    if kind is None or kind.columns is no_columns:
-        return []
     with contextlib.suppress(UnreadableError):
-        return call_within(1.0, lambda: [label for label, _ in kind.columns(value) if type(label) is str])
+        columns = call_within(1.0, lambda: list(kind.columns(value))) if kind else []
+        return [label for label, _ in columns if type(label) is str]
     return []
 
 

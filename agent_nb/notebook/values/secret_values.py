@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 
 from agent_nb._base.secrets import can_be_secret, forms_of, is_pair_label, is_secret_name, place_found
 from agent_nb._base.text import printable_line, shortened
-from agent_nb.notebook.values.kinds import kind_of, known_class, no_columns
+from agent_nb.notebook.values.classes import LAZY, class_of
+from agent_nb.notebook.values.kinds import has_columns, kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.value_masking import BUILT_IN, DEPTH, PLAIN, Masks, is_secret, stored
 
@@ -81,8 +82,8 @@ class Collector(Masks):
             yield from (value, value.partition(" ")[2])  # without a scheme such as `Bearer`
         elif isinstance(value, bytes | bytearray):
             yield value.decode("utf-8", "ignore")
-        elif kind := kind_of(value):
-            for rows in _parts(value) if kind.columns is not no_columns and "numpy" in sys.modules else ():
+        elif kind_of(value):
+            for rows in _parts(value) if _has_rows(value) and "numpy" in sys.modules else ():
                 for cell in sys.modules["numpy"].asarray(rows).ravel()[:MOST_ITEMS].tolist():
                     self._over(cell, DEPTH)
                     yield from [cell] if isinstance(cell, str) else ()
@@ -115,8 +116,8 @@ class Collector(Masks):
         return item
 
     def _is_table(self, value: Any) -> bool:
-        # Attributes of other classes may run code, and a LazyFrame has no values but may read its schema from afar.
-        return kind_of(value) is not None and known_class(type(value))[1] != "polars.LazyFrame"
+        # Attributes of other classes may run code, and a lazy table may read its schema from afar.
+        return kind_of(value) is not None and class_of(value) not in LAZY
 
 
 def user_secrets(shell: Any) -> Mapping[str, str]:
@@ -183,10 +184,14 @@ def _length(item: tuple[str, Any]) -> int:
     return len(item[1]) if type(item[1]) in BUILT_IN else 0
 
 
+def _has_rows(value: Any) -> bool:
+    return has_columns(value) and class_of(value) not in LAZY
+
+
 def _parts(value: Any) -> list[Any]:
     """The value, or the ends of a long container or table."""
     try:
-        if (type(value) not in BUILT_IN and not kind_of(value)) or len(value) <= 2 * ENDS:
+        if (type(value) not in BUILT_IN and not _has_rows(value)) or len(value) <= 2 * ENDS:
             return [value]
     except TypeError:  # a scalar or a picture
         return [value]

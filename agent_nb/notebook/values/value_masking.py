@@ -17,7 +17,8 @@ from typing import Any
 
 from agent_nb._base.secrets import MASK, is_secret_name, register, secret_pairs
 from agent_nb.notebook.user_variables import is_of
-from agent_nb.notebook.values.kinds import columns_only, is_text, kind_of
+from agent_nb.notebook.values.kinds import kind_of
+from agent_nb.notebook.values.tables import columns_only, is_text
 
 DEPTH = 8
 _OBJECTS = 3
@@ -34,7 +35,7 @@ _ITEMS = (list, tuple, set, frozenset, deque, UserList)
 _CONTAINERS = (Mapping, *_ITEMS)
 
 
-class Masked(str):
+class MaskedValue(str):
     """Placeholder for a masked value. Paths cannot go below it."""
 
     __slots__ = ()
@@ -138,8 +139,8 @@ class Masks:
             return self._done[place][1]
         if depth == 0:
             self._found = True
-            return Masked("…")
-        self._done[place] = value, Masked("…")
+            return MaskedValue("…")
+        self._done[place] = value, MaskedValue("…")
         masked = self._copy(value, depth - 1)
         if masked is value and isinstance(value, _CONTAINERS) and type(value) not in BUILT_IN:
             masked = self._object(value)  # a `repr` may show fields of the container too
@@ -174,7 +175,7 @@ class Masks:
                 return self._pair(self._rebuilt(value, value, kind, depth))
             case Enum():
                 masked = self._item(value.name, value.value, depth)
-                return value if masked is value.value else Masked(f"{type(value).__name__}.{value.name}")
+                return value if masked is value.value else MaskedValue(f"{type(value).__name__}.{value.name}")
             case _:
                 return self._record(value, depth) if _is_record(value) else self._object(value)
 
@@ -185,7 +186,7 @@ class Masks:
         if not is_secret(*value):
             return value
         self.note_masked(value[0], value[1:])
-        return type(value)((value[0], Masked(MASK)))
+        return type(value)((value[0], MaskedValue(MASK)))
 
     def _fields(self, fields: Mapping[Any, Any], depth: int) -> dict[Any, Any]:
         """The fields of a record, masked by their own names or as pairs of a name and a value."""
@@ -203,7 +204,7 @@ class Masks:
             masked = columns_only(value, labels)
             for label in filter(is_secret_name, labels):
                 self.note_masked(label, None)
-        return Masked(masked) if isinstance(masked, str) else masked
+        return MaskedValue(masked) if isinstance(masked, str) else masked
 
     def _rebuilt(self, value: Any, items: Iterable[Any], build: Any, depth: int) -> Any:
         before = list(items)
@@ -221,7 +222,7 @@ class Masks:
         if not is_secret(name, item):
             return self._over(item, depth)
         self.note_masked(name, item)
-        return Masked(MASK)
+        return MaskedValue(MASK)
 
     def _record(self, value: Any, depth: int) -> Any:
         """A masked copy of the same class, which keeps its `repr`."""
@@ -273,7 +274,7 @@ def _is_record(value: Any) -> bool:
     return hasattr(kind, "__attrs_attrs__") or is_of(value, "argparse", "Namespace")
 
 
-def _fields_only(value: Any, fields: Iterable[str]) -> Masked:
+def _fields_only(value: Any, fields: Iterable[str]) -> MaskedValue:
     public_fields = [name for name in fields if not name.startswith("_")]
     listing = f" with the fields {', '.join(public_fields)}" if public_fields else ""
-    return Masked(f"{type(value).__name__}{listing}; its values are masked")
+    return MaskedValue(f"{type(value).__name__}{listing}; its values are masked")

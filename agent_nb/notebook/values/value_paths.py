@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from agent_nb._base.secrets import MASK, mask
+from agent_nb._base.secrets import MASK
 from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.engine.handle import Handle
-from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret, is_table, stored
+from agent_nb.notebook.values.value_masking import MaskedValue, Masks, is_secret, is_table, stored
 from agent_nb.run import Run
 
 NAME = r"[^\W\d](?:\w|[^\x00-\x7f])*"
@@ -73,7 +73,7 @@ def _walk(path: str, namespace: Mapping[str, Any], braces: str, take: Callable[[
         except AgentError as error:
             raise ConfigError(f"`{path}` cannot be read: {error}") from None
         except Exception as error:
-            raise ConfigError(mask(f"`{path}` cannot be read: {type(error).__name__}: {error}")) from None
+            raise ConfigError(f"`{path}` cannot be read: {type(error).__name__}: {error}") from None
     return value
 
 
@@ -101,12 +101,12 @@ def _step(value: Any, step: str) -> Any:
 
 def _masked_step(masks: Masks, value: Any, step: str, name: Key) -> Any:
     if is_secret(name, value):
-        return Masked(MASK)
+        return MaskedValue(MASK)
     key = _key(step)
     if is_table(value) or (item := _stored_item(value, key, in_brackets=step[0] == "[")) is None:
         copied = masks.over(value)
-        item = copied if isinstance(copied, Masked) else _step(copied, step)
-    return Masked(MASK) if is_secret(key, item) else item
+        item = copied if isinstance(copied, MaskedValue) else _step(copied, step)
+    return MaskedValue(MASK) if is_secret(key, item) else item
 
 
 def _stored_item(value: Any, key: Key, *, in_brackets: bool) -> Any:
