@@ -6,21 +6,13 @@ attribute of it, or calls a method of it. A name assigned by a magic or `exec` i
 the name before it.
 """
 
-import dis
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-from agent_nb.run.code_names import names_in, needed_by, words_in
+from agent_nb.run.code_names import names_in
 
 CODE = (FunctionType, BuiltinFunctionType, type, ModuleType)
 """Types of names that contain code, not data."""
-_WRAPPERS = {
-    MethodType: "__func__", staticmethod: "__func__", classmethod: "__func__", property: "fget", partial: "func",
-    type(lru_cache(len)): "__wrapped__",
-}  # fmt: skip
-"""Types of callables that contain a function, and where."""
 _TYPING = frozenset({"typing", "__future__"})
 
 
@@ -44,36 +36,6 @@ def user_data(shell: Any) -> dict[str, Any]:
     """The user's names that contain data, without modules, functions and classes."""
     # `isinstance` may run the value's own code, which may raise.
     return {name: value for name, value in user_names(shell).items() if not issubclass(type(value), CODE)}
-
-
-def names_read(codes: Iterable[str], known: Collection[str], namespace: Mapping[str, Any]) -> list[str]:
-    """Those of the known names that the code reads, also in strings and in functions and classes of the notebook."""
-    names = [name for name in needed_by(codes, known) if name in known]
-    for name in names:
-        inner = {*_names_in_code_of(namespace.get(name), namespace)}
-        names += sorted(inner.intersection(known).difference(names))
-    return names
-
-
-def _names_in_code_of(value: Any, namespace: Mapping[str, Any]) -> Iterator[str]:
-    values, seen = [value], set[int]()
-    for part in values:
-        if id(part) in seen:
-            continue
-        seen.add(id(part))
-        kind: Any = type(part)
-        if kind is CodeType:
-            values += part.co_consts
-            yield from (name for constant in part.co_consts for name in words_in(constant))
-            yield from (step.argval for step in dis.get_instructions(part) if "GLOBAL" in step.opname)
-        elif kind is FunctionType and part.__globals__ is namespace:
-            cells = [cell for cell in part.__closure__ or () if cell != CellType()]
-            values += [part.__code__, *(cell.cell_contents for cell in cells)]
-        elif kind in _WRAPPERS:
-            values.append(getattr(part, _WRAPPERS[kind]))
-        else:  # a class of the notebook, or an instance of one
-            classes = (part if issubclass(kind, type) else kind).__mro__
-            values += [item for cls in classes if cls.__module__ == "__main__" for item in vars(cls).values()]
 
 
 def newest_variables(shell: Any) -> list[tuple[str, Any]]:

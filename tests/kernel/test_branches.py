@@ -1,5 +1,8 @@
 """Runs in branches on a real kernel: nothing of them reaches the session or the page, and nothing is left of them."""
 
+import os
+import signal
+
 import pytest
 
 from tests.support.kernels import start_kernel
@@ -152,3 +155,51 @@ def test_a_killed_kernel_leaves_no_process(tmp_path, server, vendor):
         kernel.manager.provisioner.process.kill()
         for pid in pids:
             wait_for(lambda: ended(pid))  # noqa: B023
+
+
+def test_follow_ups_work_in_copies_of_kept_branches_and_wait_for_none_of_their_threads(page, run):
+    again = "-m openai:gpt-6.1-sol -t kernel --approve auto --from"
+    page.kernel.run("rows = [1]\n%config AgentMagics.branches = 2")
+    run("import threading, time\nthreading.Thread(target=time.sleep, args=[1000]).start(); rows.append(2)")
+    page.kernel.run("first = ran")
+    assert run("rows.append(3); print(rows)", options=f"{again} first")[0][:9] == "[1, 2, 3]"
+    page.kernel.run("second = ran")
+    assert run("print(rows)", options=f"{again} second")[0][:9] == "[1, 2, 3]"
+    assert run("print(rows)", options=f"{again} first")[0][:3] == "[1]"
+    assert any("The branch of `ran` has ended" in str(message) for message in page.messages)
+    page.kernel.run("second.apply()")
+    assert page.kernel.value("rows") == "[1, 2, 3]"
+
+
+@pytest.mark.parametrize("how", ["killed", "restarted", "shut down"])
+def test_kept_branches_end_with_the_kernel(tmp_path, server, vendor, how):
+    with start_kernel(tmp_path, **vendor) as kernel:
+        page, options = Page(kernel), "--branch"
+        code = (
+            "import os, subprocess\n"
+            "program = subprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+            "print(os.getpid(), program.pid)"
+        )
+        kernel.run("from agent_nb.notebook.kernel_tools import kept_branches; kept_branches.IDLE_SECONDS = 0")
+        pids = []
+        for _ in range(4):  # the first, of which the others are copies, has ended
+            server.forget()
+            server.plan(reply(Call("run_python", {"code": code})), reply(Say("Done.")))
+            page.finish(page.start(f"%%agent ran {BRANCH} {options}\nCompute"))
+            pids.append([*map(int, eval(kernel.value("ran.tool_uses[0].result.text")).split()[:2])])
+            options = "--from ran"
+        for pid in pids[0]:
+            wait_for(lambda: ended(pid))  # noqa: B023
+        assert not any(map(ended, (pid for pair in pids[1:] for pid in pair)))
+        kernel.run("import multiprocessing; pool = multiprocessing.get_context('fork').Pool(1)")
+        (worker,) = eval(kernel.value("[process.pid for process in pool._pool]"))
+        if how == "killed":
+            kernel.manager.provisioner.process.kill()
+        elif how == "restarted":
+            kernel.restart()
+        else:
+            kernel.manager.shutdown_kernel()
+        for pid in (pid for pair in pids for pid in pair):
+            wait_for(lambda: ended(pid))  # noqa: B023
+        if not ended(worker):
+            os.kill(worker, signal.SIGKILL)

@@ -1,11 +1,10 @@
-"""Whether a run has a branch, its beginning with the code of the base run, and its end."""
+"""Whether a run has a branch, and what it was forked from."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_nb.features.branch import BRANCH
-from agent_nb.features.branch.base_code import run_base_code
 from agent_nb.plugins import (
     ConfigError,
     Draft,
@@ -16,8 +15,20 @@ from agent_nb.plugins import (
     RunPart,
     Text,
     check_type,
+    events,
 )
-from agent_nb.plugins.engine import CODE_TOOL, Branch, BranchMaker, ToolRunner, changes_names, stricter
+from agent_nb.plugins.engine import (
+    CODE_TOOL,
+    Branch,
+    BranchMaker,
+    ToolRunner,
+    changes_names,
+    stricter,
+)
+
+_LOST = (
+    "The branch of `{}` has ended, so this run works in a copy of the session, without what its code had set."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,22 +80,28 @@ class BranchPart(RunPart):
         self._branch: Branch | None = None
 
     async def begin(self, runner: ToolRunner) -> ToolRunner:
-        """Make the branch, and run the code of the base run in it."""
         consent = runner.approvals.consent
         await consent.note_secrets()
-        branch = self._branch = await self._maker.open()
+        base = self._run.prepared.run_input.base
+        branch = self._branch = await self._maker.open(base)
         branch.session.known = consent.secrets
-        runner = replace(runner, context=replace(runner.context, branch=branch))
-        if base := self._run.prepared.run_input.base:
-            note = await run_base_code(base, branch, runner, self._run.journal.emit_now)
+        if base and not branch.session.has_base and _has_lost_names(base):
+            note = _LOST.format(base.name)
+            self._run.journal.emit_now(events.Note, title=note)
             if self._run.gate:
                 self._run.gate.allow(f"\n\n{note}")
-            self._run.window.add_to_question([Text(f"\n\n{note}", "branch")] if note else ())
-        return runner
+            self._run.window.add_to_question([Text(f"\n\n{note}", "branch")])
+        return replace(runner, context=replace(runner.context, branch=branch))
 
     def finish(self, end: RunEnd) -> None:
         end.branched_from = self._branch.session if self._branch else None
 
     def close(self) -> None:
         if self._branch is not None:
-            self._branch.end()
+            self._branch.keep(self._run.journal.run_id)
+
+
+def _has_lost_names(base: Run) -> bool:
+    """Whether code of the run set names that the session does not have."""
+    is_applied = base.branched_from is not None and base.branched_from.is_applied
+    return "branch" in base.settings and not is_applied and changes_names(base)

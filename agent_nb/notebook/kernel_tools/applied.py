@@ -1,86 +1,29 @@
-"""Apply: the code of a run that worked in a branch, run in the session that the branch was copied from.
-
-The session notes small fingerprints of its variables when the branch is made, so that Apply can refuse if one that the
-code reads has changed since. The branch is not asked: its code may have changed what it says.
-"""
+"""Apply: the code of a run that worked in a branch, run in the session that the branch was copied from."""
 
 import asyncio
-import pickle
-import sys
-import time
-import weakref
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agent_nb._base.secrets import as_accepted, safe_text
-from agent_nb._base.text import listed, plural
+from agent_nb._base.text import plural
 from agent_nb._base.threads import run_blocking
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.files import Files, Workspace
 from agent_nb.notebook.failures import error_message
-from agent_nb.notebook.kernel_tools import in_place
 from agent_nb.notebook.kernel_tools.capture import is_captured
 from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
-from agent_nb.notebook.kernel_tools.in_place import MAX_BYTES, Snapshot, snapshots
+from agent_nb.notebook.kernel_tools.in_place import snapshots
+from agent_nb.notebook.kernel_tools.kept_branches import KEPT
 from agent_nb.notebook.kernel_tools.name_changes import NameChanges, changes_between, undo_store
 from agent_nb.notebook.session import settings
-from agent_nb.notebook.user_variables import names_read, user_names
+from agent_nb.notebook.user_variables import user_names
 from agent_nb.run import Run
 from agent_nb.run.cells import PART, kept_steps
 from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import ToolContext
 
 INTERRUPTED = "was interrupted."
-_PLAIN = (bool, int, float, complex, str, bytes, bytearray)
-"""Types that are compared by value: running a cell again makes an equal object."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fingerprint:
-    """Identifies a value and its contents. Ids are equal in a process and its copy."""
-
-    id: int
-    value: int | None = None
-    """The checksum of a plain value."""
-    size: str = ""
-    columns: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Checksums of the contents of a table, array or container, by the hash of the column's label."""
-
-    def fits(self, other: "Fingerprint") -> bool:
-        if None not in (self.value, other.value):
-            return self.value == other.value
-        if self.id != other.id or not self.size or not other.size:  # it could not be read in time
-            return self.id == other.id
-        same_form = self.size == other.size and self.columns.keys() == other.columns.keys()
-        # Contents that could not be read in time are missing.
-        return same_form and all(
-            left == right
-            for label, column in self.columns.items()
-            for left, right in zip(column, other.columns[label], strict=False)
-        )
-
-
-def fingerprints(values: Mapping[str, Any]) -> dict[str, Fingerprint]:
-    """Fingerprints, without the contents of what is not read in time."""
-    objects, end = snapshots(values), time.monotonic() + in_place.SECONDS
-    return {
-        name: _fingerprint(value, objects.get(name)) if time.monotonic() < end else Fingerprint(id=id(value))
-        for name, value in values.items()
-    }
-
-
-def _fingerprint(value: Any, snapshot: Snapshot | None) -> Fingerprint:
-    if type(value) in _PLAIN and sys.getsizeof(value) <= MAX_BYTES:
-        return Fingerprint(id=id(value), value=zlib.crc32(pickle.dumps((type(value).__name__, value), 4)))
-    if snapshot is None:
-        return Fingerprint(id=id(value))
-    columns = {
-        f"{hash(label)}": tuple(zlib.crc32(repr(part).encode()) for part in list(parts))
-        for label, parts in list(snapshot.contents.items())
-    }
-    return Fingerprint(id=id(value), size=snapshot.size, columns=columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +42,6 @@ class BranchedKernel:
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._copied: dict[str, tuple[Fingerprint, Callable[[], Any]]] = {}
-        """The variables when the branch was made, and references: after an object is gone, a new one may get its id."""
-        self._read: set[str] = set()
-        """Those that the branch's code reads."""
         self._undo: list[str] = []
         """The tokens of Undo for each time that the code was applied and set names."""
         self._applied_by: BranchedKernel | None = None
@@ -110,55 +49,34 @@ class BranchedKernel:
         self._name = ""
         self.known: Mapping[str, str] = {}
         self._base: BranchedKernel | None = None
-        self._earlier: tuple[str, ...] = ()
-        """The code of the base runs, which the branch ran first."""
-        self._is_whole = True
-        """Whether that is all of their code, and not what ran before a failure."""
+        self._base_codes: list[str] = []
+        """The own code of the run whose branch this one was forked from."""
+        self.is_left_out = False
+        """Whether another variant stands for the run."""
 
     @property
     def is_applied(self) -> bool:
         return self._applied_by is not None
 
-    def copied(self) -> None:
-        """Note the variables that a new copy has, except those that code has read in an earlier copy."""
-        variables, read = user_names(self._shell), {name: self._copied[name] for name in self._read}
-        fresh = {name: (now, _reference(variables[name])) for name, now in fingerprints(variables).items()}
-        self._copied = fresh | read
+    @property
+    def has_base(self) -> bool:
+        return self._base is not None
 
-    def remember(self, code: str) -> None:
-        """Note which variables the code reads, with the contents that there was no time to read before."""
-        names, now = self._read_by([code])
-        for name in names:
-            if name not in self._read and self._is_same(name, now):
-                self._copied[name] = now[name], self._copied[name][1]
-        self._read.update(names)
+    def follow(self, base: Run) -> None:
+        self._base, self._base_codes = base.branched_from, _own_codes(base)
 
-    def changed(self, codes: Iterable[str]) -> list[str]:
-        """Return the names that the code reads and whose values have changed since the branch was made."""
-        names, now = self._read_by(codes)
-        return [name for name in names if not self._is_same(name, now)]
+    def leave_out(self) -> None:
+        self.is_left_out = True
+        KEPT.end(*(branch for branch in KEPT if branch.session is self))
 
-    def _read_by(self, codes: Iterable[str]) -> tuple[list[str], dict[str, Fingerprint]]:
-        variables = user_names(self._shell)
-        names = names_read(codes, self._copied, self._shell.user_ns)
-        return names, fingerprints({name: variables[name] for name in names if name in variables})
-
-    def _is_same(self, name: str, now: Mapping[str, Fingerprint]) -> bool:
-        fingerprint, reference = self._copied[name]
-        return name in now and reference() is not None and fingerprint.fits(now[name])
-
-    def follow(self, base: "BranchedKernel", codes: Sequence[str], *, whole: bool) -> None:
-        self._base, self._earlier, self._is_whole = base, tuple(codes), whole
-
-    def codes(self, run: Run) -> list[str]:
-        """Return the code of the run, preceded by that of its base runs unless that was applied before."""
-        earlier = () if self._base and self._base.is_applied else self._earlier
-        steps = kept_steps(run, repeated=True)
-        return [*earlier, *(step.executed if step.ok else step.code for step in steps)]
+    def _earlier(self) -> list[str]:
+        """The code of the base runs that was not applied."""
+        base = self._base
+        return [] if base is None or base.is_applied else [*base._earlier(), *self._base_codes]
 
     def check(self, run: Run, *, anyway: bool = False) -> list[str]:
         """Return the code to apply; raise `ConfigError` if there is none, or if it should not run now."""
-        codes, name = self.codes(run), _expression(run)
+        codes, name = [*self._earlier(), *_own_codes(run)], _expression(run)
         if not codes:
             raise ConfigError(f"`{name}` has executed no code, so there is nothing to apply.")
         if is_captured():
@@ -174,12 +92,6 @@ class BranchedKernel:
         name = _expression(run)
         if self.is_applied:
             yield f"`{name}` has been applied already. `{name}.unapply()` puts the names back."
-        elif names := self.changed(codes):
-            have, them = ("has", "it") if len(names) == 1 else ("have", "them")
-            yield (
-                f"{listed([f'`{changed}`' for changed in names])} {have} changed since the branch of `{name}` was made,"
-                f" and its code reads {them}. Run the cell of `{run.name}` again."
-            )
         if any(code.startswith(PART) for code in codes):
             yield f"A call of `{name}` failed, and later code needs some of its statements: check them before they run."
 
@@ -236,7 +148,7 @@ class BranchedKernel:
     def _bases(self) -> Iterator["BranchedKernel"]:
         """The sessions of the base runs whose code Apply runs, too."""
         session = self
-        while session._base is not None and session._is_whole:
+        while session._base is not None:
             yield (session := session._base)
 
 
@@ -281,6 +193,11 @@ class _Work:
         return safe_text(" ".join(filter(None, parts)))
 
 
+def _own_codes(run: Run) -> list[str]:
+    steps = kept_steps(run, repeated=True)
+    return [step.executed if step.ok else step.code for step in steps]
+
+
 def _expression(run: Run) -> str:
     """`look`, or `look.variants[1]` for a variant that is not the one with that name."""
     return f"{run.name}.variants[{run.variant}]" if run.variant and not run.variants else run.name
@@ -293,11 +210,3 @@ def _problem(execution: Execution) -> str:
     if watchdog.interrupted or isinstance(error, asyncio.CancelledError):
         return INTERRUPTED
     return f"failed: {error_message(error)}." if error is not None else ""
-
-
-def _reference(value: Any) -> Callable[[], Any]:
-    """Return a weak reference, or a function that is never None for a type without them."""
-    try:
-        return weakref.ref(value)
-    except TypeError:
-        return lambda: True

@@ -1,8 +1,9 @@
 """Branches: copies of the kernel in which the kernel tools of a run work. `branch_process.py` is the copy's side.
 
-    branch = await tool.branches.open()     # a copy of the session, made by `fork` on the main thread
+    branch = await tool.branches.open(run)  # a copy of the session, made by `fork` on the main thread, or of the run's
     output = await branch.call("run_python", {"code": code}, context)
     trial = await branch.copy()             # a copy of the branch with its variables
+    branch.keep(run_id)                     # for a run that continues this one; else
     branch.end()                            # at once, with everything that it started
 
 `call` returns the tool's `ToolOutput` or raises its `ToolError`; live output, progress and files go to the context. To
@@ -27,7 +28,7 @@ from typing import Any
 
 from agent_nb._base.constants import IN_BROWSER, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.log import log
-from agent_nb._base.program import own_processes
+from agent_nb._base.program import GO_ON, LEAVE, PAUSE, own_processes
 from agent_nb._base.threads import off_loop, start_thread
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import BranchError, ConfigError, FileError, ToolError
@@ -53,6 +54,7 @@ from agent_nb.notebook.kernel_tools.capture import (
     MAX_PLAIN,
 )
 from agent_nb.notebook.kernel_tools.inherited import DESCRIPTORS, link_of, shared_devices
+from agent_nb.notebook.kernel_tools.kept_branches import KEPT
 from agent_nb.notebook.session import settings
 from agent_nb.notebook.values.secret_values import MOST_VALUES, remember
 from agent_nb.render.outputs import check_outputs
@@ -105,8 +107,13 @@ class Branches:
         for line in filter(None, (caution, _hanging_note(), _device_note())):
             log.warning(line)
 
-    async def open(self) -> "KernelBranch":
+    async def open(self, base: Any = None) -> "KernelBranch":
         branch = KernelBranch(self._shell, self._fork)
+        if kept := base and KEPT.resumed(base.branched_from):
+            with contextlib.suppress(BranchError):
+                await branch.begin(kept)
+                branch.session.follow(base)
+                return branch
         await branch.begin()
         return branch
 
@@ -136,12 +143,16 @@ class Branches:
 class BranchProcess:
     """The process of a branch and the connection to it."""
 
-    def __init__(self, connection: socket.socket, end: int) -> None:
+    def __init__(self, connection: socket.socket, end: int, base: "BranchProcess | None" = None) -> None:
         self.pid = self.guard = 0
         """The guard is a child of this process, or 0 if the branch is a copy of another."""
-        self._connection, self._end = connection, end
-        self.has_ended = False
-        self._ending, self._end_requested = threading.Lock(), threading.Event()
+        self._connection, self._end, self._base = connection, end, base
+        self._copies: list[BranchProcess] = []
+        """Those that may outlive this process. Their guards are below its own, which stays until they have ended."""
+        if base is not None:
+            base._copies.append(self)
+        self.has_ended = self._has_no_guard = False
+        self._ending, self._end_requested = threading.RLock(), threading.Event()
         connection.setblocking(False)
 
     def watch(self) -> None:
@@ -176,15 +187,37 @@ class BranchProcess:
     def end(self) -> None:
         """Have the guard kill the process and all that it has started, from any thread."""
         with self._ending:
-            if self.has_ended:
+            if not self.has_ended:
+                if not self._is_last:
+                    self.tell(LEAVE)
+                self.has_ended = True
+                with contextlib.suppress(OSError):
+                    self._connection.shutdown(socket.SHUT_RDWR)
+                self._end_requested.set()
+        self._end_guard()
+
+    def tell(self, command: bytes) -> None:
+        """Have the guard do something; without a guard or a process, nothing is done."""
+        with self._ending, contextlib.suppress(OSError):
+            if not self.has_ended:
+                os.write(self._end, command)
+
+    @property
+    def _is_last(self) -> bool:
+        """Whether no copy needs the guard."""
+        return all(copy._has_no_guard for copy in self._copies)
+
+    def _end_guard(self) -> None:
+        """End the guard of a process that has ended, unless there are copies of it."""
+        with self._ending:
+            if self._has_no_guard or not (self.has_ended and self._is_last):
                 return
-            self.has_ended = True
+            self._has_no_guard = True
             with contextlib.suppress(OSError):
                 os.write(self._end, b"\n")  # a process that the user has forked may keep the pipe open
             os.close(self._end)
-            with contextlib.suppress(OSError):
-                self._connection.shutdown(socket.SHUT_RDWR)
-            self._end_requested.set()
+        if self._base is not None:
+            self._base._end_guard()
 
     def close(self) -> None:
         """End the process and close the connection, which nobody reads any more."""
@@ -218,23 +251,29 @@ class KernelBranch:
         self._calling = asyncio.Lock()
         self._process: BranchProcess | None = None
         self.session = BranchedKernel(shell)
+        self.used_at = 0.0
+        """When a run has last used it, once its own run has ended."""
+        self._is_paused = False
         self._sent = Files()
         """The files that the process has."""
         self._remarks: list[str] = []
         """Remarks that the model gets with the result of the next call."""
 
-    async def begin(self) -> BranchProcess:
-        """Copy the process; raises `BranchError` if that fails."""
+    async def begin(self, base: "KernelBranch | None" = None) -> BranchProcess:
+        """Copy the session, or another branch; raises `BranchError` if that fails."""
+        origin = base._process if base else None
         ours, theirs = socket.socketpair()
         reading, writing = os.pipe()
-        process = self._process = BranchProcess(ours, writing)
+        process = self._process = BranchProcess(ours, writing, origin if self._renewable else None)
         self._sent = Files()
         try:
             with theirs:
-                await self._fork(process, theirs, reading)
-            if self._renewable:
-                await off_loop(self.session.copied)
-            ready = await process.receive()
+                if origin is None:
+                    await self._fork(process, theirs, reading)
+                else:
+                    origin.send_descriptors(BranchRequest(), theirs.fileno(), reading)
+            async with asyncio.timeout(BEGIN_SECONDS):
+                ready = await process.receive()
             if ready.failure:
                 raise BranchError(ready.failure.message)
             process.pid = ready.pid or 0
@@ -278,14 +317,32 @@ class KernelBranch:
 
     async def copy(self) -> "KernelBranch":
         async with self._calling:
-            process = await self._current()
-
-            async def make_copy(_: BranchProcess, connection: socket.socket, end: int) -> None:
-                process.send_descriptors(BranchRequest(), connection.fileno(), end)
-
-            branch = KernelBranch(self._shell, make_copy, renewable=False)
-            await branch.begin()
+            await self._current()
+            branch = KernelBranch(self._shell, self._fork, renewable=False)
+            await branch.begin(self)
             return branch
+
+    def keep(self, run_id: str) -> None:
+        """Keep the branch for runs that continue this one, if it has not ended."""
+        if self.has_ended or self.session.is_left_out:
+            self.end()
+        else:
+            self._renewable, self._sent = False, Files()
+            KEPT.keep(run_id, self, settings(self._shell).branches)
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process is None or self._process.has_ended
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid if self._process else 0
+
+    def pause(self, *, stopped: bool) -> None:
+        """Stop the processes of the branch, or continue them."""
+        if self._process and stopped != self._is_paused:
+            self._is_paused = stopped
+            self._process.tell(PAUSE if stopped else GO_ON)
 
     def end(self) -> None:
         self._renewable = False
@@ -314,8 +371,6 @@ class KernelBranch:
                     await process.send(replace(request, files=(*self._changed(files),)))
                     while not (await process.receive()).begun:
                         pass  # code may have written to the connection after its call
-                if request.tool == CODE_TOOL:
-                    await off_loop(self.session.remember, str(request.args["code"]))
                 return process
             except _BROKEN:
                 process.close()

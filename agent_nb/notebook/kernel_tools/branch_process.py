@@ -38,6 +38,7 @@ from agent_nb.notebook.kernel_tools.inherited import (
     cut_connections,
     separate_memory,
 )
+from agent_nb.notebook.kernel_tools.kept_branches import KEPT
 from agent_nb.notebook.session import HUBS
 from agent_nb.notebook.values.secret_values import found_in
 from agent_nb.tools import Tool, Toolbox, ToolContext, ToolOutput
@@ -181,7 +182,7 @@ class BranchServer:
     def _copy(self, descriptor: int, end: int) -> None:
         with socket.socket(fileno=descriptor) as connection:
             try:
-                pid = fork(self._shell, tuple(self._toolbox), connection, end)
+                pid = fork(self._shell, tuple(self._toolbox), connection, end, is_copy=True)
                 start_thread("branch reaper", partial(os.waitpid, pid, 0))
             except OSError as error:
                 failure = ToolFailure(**vars(ToolError(f"The branch could not be copied: {error}.")))
@@ -225,10 +226,13 @@ def packed(message: BranchRequest | BranchMessage) -> bytes:
     return LENGTH.pack(len(data)) + data
 
 
-def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, end: int) -> int:
+def fork(
+    shell: Any, tools: Sequence[Tool], connection: socket.socket, end: int, *, is_copy: bool = False
+) -> int:
     """Copy this process, and return the process id of the copy's guard. The copy answers requests on the connection.
 
-    The guard is its parent and adopts all that it leaves. It ends them when it can read a line or the end of `end`.
+    The guard is its parent and adopts all that it leaves. It ends them at the end of `end`, and when this process ends,
+    unless that is a branch: a copy may outlive it.
     """
     check_memory(shell.user_ns)
     session, state = os.getpid(), random.getstate()
@@ -240,7 +244,7 @@ def fork(shell: Any, tools: Sequence[Tool], connection: socket.socket, end: int)
         guard = os.getpid()
         _control(_ADOPT, 1)
         if pid := os.fork():
-            _guard(pid, end, session)
+            _guard(pid, end, session, is_copy=is_copy)
         random.setstate(state)  # Python seeds it again in a fork
         _leave(guard)
         separate_memory()
@@ -259,12 +263,13 @@ def _control(option: int, value: int) -> None:
         _control_process(option, value)
 
 
-def _guard(pid: int, end: int, session: int) -> None:
+def _guard(pid: int, end: int, session: int, *, is_copy: bool) -> None:
     """Become the guard of the process: a small program, so that it keeps no memory of the session."""
     os.setsid()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _control(_SIGNAL_AT_END_OF_PARENT, signal.SIGTERM)
+    if not is_copy:
+        _control(_SIGNAL_AT_END_OF_PARENT, signal.SIGTERM)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number, source in enumerate((end if os.getppid() == session else nowhere, nowhere, nowhere)):
         os.dup2(source, number)
@@ -296,6 +301,7 @@ def _leave(parent: int) -> None:
                 if isinstance(value, _LOCKS):  # a thread that is gone may have held it
                     value._at_fork_reinit()
     forget_captures()
+    KEPT.forget()
 
 
 def _lead(descriptor: int, stream: Any) -> None:

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from agent_nb._base.secrets import mask
 from agent_nb._base.text import printable_line, shortened
-from agent_nb.notebook.values.kinds import kind_of, known_class, size_of
+from agent_nb.notebook.values.classes import known_class, size_of
+from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 
 SECONDS = 0.02

@@ -26,9 +26,9 @@ from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import settings, shown_hub
+from agent_nb.notebook.values.classes import counted
 from agent_nb.notebook.values.loaded import loaded_data
 from agent_nb.notebook.values.schema import read_schema
-from agent_nb.notebook.values.tables import counted
 from agent_nb.run.cells import used_helpers
 from agent_nb.run.code_names import names_in
 from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema, Tool, ToolContext, ToolOutput

@@ -10,18 +10,18 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from agent_nb._base.secrets import MASK, mask, masked_line
+from agent_nb._base.secrets import MASK, mask, short_line
 from agent_nb._base.table import Table
-from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.notebook.user_variables import CODE, is_of, newest_variables
+from agent_nb.notebook.values.classes import class_name, counted, shape_text, size_of
 from agent_nb.notebook.values.describe_values import describe, read_path
-from agent_nb.notebook.values.kinds import ITEMS, brief, class_name, kind_of, shape_text, size_of
+from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.schema import heading, read_schema
-from agent_nb.notebook.values.tables import counted
-from agent_nb.notebook.values.value_masking import Masked, Masks, is_secret
+from agent_nb.notebook.values.tables import ITEMS, brief
+from agent_nb.notebook.values.value_masking import MaskedValue, Masks, is_secret
 from agent_nb.notebook.values.value_paths import lookup_masked
 from agent_nb.tools.base import Name, Schema, Tool, ToolContext, ToolOutput
 from agent_nb.tools.function import to_output
@@ -154,7 +154,7 @@ def size(value: Any) -> str:
 def one_line(name: str, value: Any) -> str:
     if is_secret(name, value):
         return MASK
-    return shortened(masked_line(_text(value)[:_SEARCHED]), WIDTH)
+    return short_line(_text(value)[:_SEARCHED], WIDTH)
 
 
 def _text(value: Any) -> str:
@@ -200,7 +200,7 @@ def _value(path: str, variables: dict[str, Any]) -> tuple[Any, list[str]]:
 
 def _description(name: str, value: Any, masked_before: list[str]) -> ToolOutput:
     # `isinstance` may run the value's own code, which may raise
-    title = "masked" if type(value) is Masked else _title(value, size)
+    title = "masked" if type(value) is MaskedValue else _title(value, size)
     try:
         description = call_within(DESCRIBE_SECONDS, lambda: describe(name, value, masked_before))
     except UnreadableError as problem:

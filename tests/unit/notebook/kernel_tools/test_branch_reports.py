@@ -1,11 +1,8 @@
 """Code in a branch that changes what the branch reports: the session decides what is applied."""
 
-import pandas
 import pytest
 
 from agent_nb import ConfigError
-from agent_nb.notebook.kernel_tools import in_place
-from agent_nb.notebook.kernel_tools.applied import BranchedKernel
 from tests.unit.notebook.kernel_tools.test_applied import patient, ran  # noqa: F401 - a fixture
 
 
@@ -39,44 +36,3 @@ def test_every_call_that_succeeded_is_applied(shell):
     assert len(run.to_cells().code) == 1
     run.apply()
     assert shell.names["count"] == 3
-
-
-LIES = """from agent_nb.notebook import user_variables
-from agent_nb.notebook.kernel_tools import applied, branch_process
-for module in (user_variables, applied, branch_process):
-    module.names_read = lambda *arguments: []
-    module.fingerprints = lambda values: {}
-"""
-
-
-@pytest.mark.parametrize("name", ["limit", "rows", "table"])
-def test_a_branch_cannot_hide_what_code_reads_or_that_it_has_changed(shell, name):
-    shell.names["pd"] = pandas
-    shell.run("limit = 1; rows = [1]; table = pd.DataFrame({'a': [1]})")
-    run = ran(LIES, f"y = {name}")
-    shell.run("limit = 2; rows.append(2); table['a'] = 2")
-    with pytest.raises(ConfigError, match=f"`{name}` has changed since"):
-        run.apply()
-    assert "y" not in shell.names
-
-
-def test_a_change_between_the_copy_and_the_call_is_found_also_after_a_new_copy(shell):
-    shell.run("rows = [1]; other = [1]")
-    session = BranchedKernel(shell.ipython)
-    session.copied()
-    shell.run("rows.append(2)")
-    session.remember("rows")
-    shell.run("other.append(2)")
-    session.copied()
-    assert session.changed(["rows; other"]) == ["rows"]
-
-
-def test_what_there_was_no_time_to_read_is_read_when_the_code_needs_it(shell, monkeypatch):
-    shell.run("rows = [1]; other = [1]")
-    session = BranchedKernel(shell.ipython)
-    with monkeypatch.context() as patch:
-        patch.setattr(in_place, "SECONDS", 0)
-        session.copied()
-    session.remember("rows")
-    shell.run("rows[0] = 2; other[0] = 2")
-    assert session.changed(["rows; other"]) == ["rows"], "nobody has read the other one"

@@ -42,16 +42,6 @@ def test_it_contains_what_the_braces_put_in(shell, expression):
     assert "abc" not in output.text
 
 
-def test_a_frame_has_facts_about_its_columns(shell):
-    shell.run(SALES)
-    output = described(shell, "sales")
-    assert output.summary == "pandas.DataFrame, 3 rows x 2 columns"
-    assert (
-        "- region: str, 0 nulls, 2 distinct; most common: north (2)\n- units: int64, 0 nulls, from 3 to 5\n"
-        in output.text
-    )
-
-
 @pytest.mark.parametrize("path", ["sales.units", 'data["sales"]', "data['deep'][0]"])
 def test_a_path_leads_into_a_variable(shell, path):
     shell.run(f"{SALES}\ndata = {{'sales': sales, 'deep': [sales]}}")

@@ -41,7 +41,7 @@ async def test_a_tool_of_the_users_own_comes_first(shell):
 
 async def test_an_agent_takes_them_and_they_never_ask(shell):
     tools = [tool for tool in kernel_tools() if tool.name in NAMES]
-    assert {tool.name for tool in Agent("demo:", tools=tools).toolbox} == NAMES
+    assert {tool.name for tool in Agent("demo:", tools=tools).tools} == NAMES
     assert {tool.approval for tool in tools} == {"never"}
 
 
