@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Any
 
 from agent_nb._base.log import log
@@ -10,11 +11,16 @@ from agent_nb.core.event_list import EventList
 from agent_nb.core.events import BaseEvent, Event
 from agent_nb.providers.base import Clock
 
-BATCH_SECONDS = 0.005
-"""Seconds over which events are batched, so that iterators do not wake up for every token."""
-
 OBSERVERS: list[Callable[[], Callable[[Event], None]]] = []
 """Factories of observers such as tracers. Each run gets its own, which is called with every event, on its loop."""
+
+DELTA_SECONDS = 0.04
+"""Most seconds of a text in one delta: text updated 25 times a second looks continuous."""
+
+
+def end_of_delta(now: float) -> float:
+    """When a delta that begins now ends. Those of several runs end together, so that they can be sent together."""
+    return (now // DELTA_SECONDS + 1) * DELTA_SECONDS
 
 
 class EventLog:
@@ -24,8 +30,6 @@ class EventLog:
         self.events = EventList()
         self._subscribers: list[Callable[[Event], None]] = []
         self._news = asyncio.Event()
-        self._wake: asyncio.TimerHandle | None = None
-        self._loop = asyncio.get_running_loop()
         self._closed = False
         self.on_interrupt: Callable[[], None] | None = None
 
@@ -34,39 +38,26 @@ class EventLog:
             self._notify(subscriber, event)
         self._subscribers.append(subscriber)
 
-    async def batches(self) -> AsyncIterator[list[Event]]:
+    async def __aiter__(self) -> AsyncIterator[Event]:
         position = 0
-        while True:
-            batch = self.events[position:]
-            position += len(batch)
-            if batch:
-                yield batch
-            elif self._closed:
-                return
-            else:
+        while not self._closed or position < len(self.events):
+            if position == len(self.events):
                 self._news.clear()
                 await self._news.wait()
+            else:
+                position += 1
+                yield self.events[position - 1]
 
     def close(self) -> None:
         self._closed = True
-        if self._wake is not None:
-            self._wake.cancel()
         self._news.set()
 
     def publish(self, event: Any) -> Any:
         self.events.append(event)
         for subscriber in self._subscribers:
             self._notify(subscriber, event)
-        self._wake_soon()
-        return event
-
-    def _wake_soon(self) -> None:
-        if self._wake is None:
-            self._wake = self._loop.call_later(BATCH_SECONDS, self._wake_iterators)
-
-    def _wake_iterators(self) -> None:
-        self._wake = None
         self._news.set()
+        return event
 
     def _notify(self, subscriber: Callable[[Event], None], event: Event) -> None:
         try:
@@ -90,11 +81,10 @@ class Journal(EventLog):
         """Time of the last `tick`. Work between ticks counts as instant, so that scripted runs have fixed times."""
         self._now, self._started = clock.now, clock.now()
         self._holds, self._held_at = 0, 0.0
-        self._joins = bool(clock.date)
         self._fragments: list[str] = []
-        self._fragments_at = 0.0
+        """What has come of the next delta."""
+        self._fragments_at = self._due = 0.0
         self._write: Callable[[str], None] | None = None
-        """Emits the joined fragments; None if there are none."""
 
     @contextlib.contextmanager
     def hold(self) -> Iterator[None]:
@@ -128,29 +118,28 @@ class Journal(EventLog):
         return self.emit(kind, **fields)
 
     def collect(self, fragment: str, write: Callable[[str], None]) -> None:
-        """Collect a fragment that `write` emits. Consecutive fragments with the same `write` are joined within a batch.
-
-        A fast stream has dozens in a batch, and parsing and emitting each took a third of its CPU time. The fragments
-        of scripted runs are not joined, so that those runs are reproducible.
-        """
-        if not self._joins:
-            write(fragment)
-            return
+        """Emit a fragment with `write`, joined with those that soon follow. The first of a text is emitted at once."""
         if write is not self._write:
             self.flush()
-            self._write, self._fragments_at = write, self.at
-            self._wake_soon()
-        self._fragments.append(fragment)
+            self._write, self._due = write, 0.0
+        if self._fragments:
+            self._fragments.append(fragment)
+        elif (now := self._now()) >= self._due:
+            self._due = end_of_delta(now)
+            write(fragment)
+        else:
+            self._fragments, self._fragments_at = [fragment], self.at
+            self.clock.call_at(self._due, partial(self._end_delta, self._due))
+
+    def _end_delta(self, end: float) -> None:
+        self.flush()
+        self._due = max(self._due, end + DELTA_SECONDS)
 
     def flush(self) -> None:
         """Emit the fragments collected so far, with the time of the first."""
-        if self._write is None:
+        if self._write is None or not self._fragments:
             return
-        (write, self._write), (fragments, self._fragments) = (self._write, None), (self._fragments, [])
+        text, self._fragments = "".join(self._fragments), []
         now, self.at = self.at, self._fragments_at
-        write("".join(fragments))
+        self._write(text)
         self.at = now
-
-    def _wake_iterators(self) -> None:
-        self.flush()
-        super()._wake_iterators()

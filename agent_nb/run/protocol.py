@@ -3,14 +3,13 @@
 `docs/internals/widget-protocol.md` describes the messages that carry them.
 """
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import agent_nb.core.events as ev
-from agent_nb._base.secrets import StreamMasker, mask, safe_text
-from agent_nb._base.text import change_texts, shortened
+from agent_nb._base.secrets import Exact, StreamMasker, mask
+from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.event_list import continues
@@ -19,14 +18,10 @@ from agent_nb.files import change_summary
 from agent_nb.files.cell_changes import CellChange, ChangeDecision
 from agent_nb.render.shown import ShownFeatures
 
-JOINED_SECONDS = 0.1
-"""Maximum seconds that a joined delta spans when all events are encoded at once, so that a replay keeps its pace."""
 LONGEST_ARGUMENT = 500
 """Characters of a string argument shown on a card; the full value was streamed or stays in the kernel."""
-ESTIMATE_INTERVAL = 1.0
-"""Minimum seconds between usage estimates."""
 AsAccepted = Callable[[ev.Event, Json], Json]
-"""Replaces what the user is asked to accept in the masked form of an event."""
+"""Replaces what the user is asked to accept in an event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +114,6 @@ class Meta:
 class Ready:
     line: str
     """A sentence that lists the variables set, with names in backticks."""
-    files_name: str | None
     variant: int
     picked: bool
     paths: tuple[str, ...]
@@ -132,11 +126,14 @@ class Ready:
     features: ShownFeatures = field(default_factory=dict)
     """What features show of each variant."""
     fix: CellChange | None = None
-    """The change that `%agent fix` offers, with secrets masked; None if the answer has none."""
+    """The change that `%agent fix` offers; None if the answer has none."""
 
 
 class Encoder:
-    """Encodes the events of one run in order. Stateful: the output depends on earlier events."""
+    """Encodes the events of one run in order. It masks what streams; the door masks the rest.
+
+    Stateful: the output depends on earlier events.
+    """
 
     def __init__(self, as_accepted: AsAccepted = lambda event, wire: wire) -> None:
         self._as_accepted = as_accepted
@@ -144,69 +141,41 @@ class Encoder:
         """Bytes streamed of each unfinished file, by variant and call, then by path."""
         self._changes: dict[tuple[int, str | None], str] = {}
         """The last change of each unfinished call, by variant and call, in the words of the tools that write files."""
-        self._estimates: dict[int, ev.UsageUpdated] = {}
         self._open: dict[int, tuple[ev.Delta, StreamMasker]] = {}
         """The open stream of each variant: its last delta, and a masker that buffers a possible start of a secret."""
 
-    def encode(self, events: Sequence[ev.Event], span: float = math.inf) -> list[Json]:
-        """Encode events for the page, in order within each variant. A joined delta spans at most `span` seconds."""
+    def encode(self, events: Iterable[ev.Event]) -> list[Json]:
+        """Encode events for the page, in order within each variant."""
         wire: list[Json] = []
-        joined: dict[int, list[ev.Delta]] = {}
-        estimates: dict[int, ev.UsageUpdated] = {}
         for event in events:
             if isinstance(event, ev.Delta):
-                # Hot path: nearly every event continues the previous delta.
-                deltas = joined.get(event.variant)
-                if deltas and continues(event, deltas[-1]) and event.at - deltas[0].at <= span:
-                    deltas.append(event)
-                elif self._is_new(event):
-                    wire += self._delta(deltas or [])
-                    joined[event.variant] = [event]
-            elif isinstance(event, ev.UsageUpdated) and event.estimated:
-                estimates[event.variant] = event
+                wire += self._delta(event)
+            elif isinstance(event, ev.UsageUpdated):  # may arrive in the middle of a text
+                wire.append(event_wire(event))
             else:
-                wire += self._delta(joined.pop(event.variant, []))
                 wire += self._flush(event.variant)
-                if isinstance(event, ev.UsageUpdated | ev.RunFinished):
-                    estimates.pop(event.variant, None)
                 if not isinstance(event, ev.MessageAdded):
                     wire.append(self._complete_event(event))
-        for deltas in joined.values():
-            wire += self._delta(deltas)
-        return wire + [event_wire(estimate) for estimate in estimates.values() if self._is_due(estimate)]
+        return wire
 
-    def _is_new(self, delta: ev.Delta) -> bool:
-        """Whether to send the delta. If a call's file is streamed, the page does not need the arguments."""
+    def _delta(self, delta: ev.Delta) -> list[Json]:
+        """Encode a delta, but hold back an end that may be the start of a secret."""
         if isinstance(delta, ev.FileDelta):
-            self._streamed.setdefault((delta.variant, delta.call_id), {})
-        return not isinstance(delta, ev.ToolArgsDelta) or (delta.variant, delta.call_id) not in self._streamed
-
-    def _is_due(self, estimate: ev.UsageUpdated) -> bool:
-        previous = self._estimates.get(estimate.variant)
-        if previous is not None and estimate.at - previous.at < ESTIMATE_INTERVAL:
-            return False
-        self._estimates[estimate.variant] = estimate
-        return True
-
-    def _delta(self, deltas: Sequence[ev.Delta]) -> list[Json]:
-        """Join deltas of one text into one, holding back an end that may be the start of a secret."""
-        if not deltas:
-            return []
-        first, text = deltas[0], "".join(delta.text for delta in deltas)
-        if isinstance(first, ev.FileDelta):
-            paths = self._streamed[first.variant, first.call_id]
-            size = paths.get(first.path, 0) if first.offset else 0
-            paths[first.path] = size + len(text.encode("utf-8", "surrogatepass"))
+            paths = self._streamed.setdefault((delta.variant, delta.call_id), {})
+            size = paths.get(delta.path, 0) if delta.offset else 0
+            paths[delta.path] = size + len(delta.text.encode("utf-8", "surrogatepass"))
+        elif isinstance(delta, ev.ToolArgsDelta) and (delta.variant, delta.call_id) in self._streamed:
+            return []  # the page shows the file instead
         wire: list[Json] = []
-        previous, masker = self._open.get(first.variant, (first, StreamMasker()))
-        if previous is not first and not continues(first, previous):
-            wire += self._flush(first.variant)
+        previous, masker = self._open.get(delta.variant, (delta, StreamMasker()))
+        if previous is not delta and not continues(delta, previous):
+            wire += self._flush(delta.variant)
             masker = StreamMasker()
         held = len(masker.held)
-        safe = masker.more(text)
-        self._open[first.variant] = deltas[-1], masker
-        if safe or not text:
-            wire.append(_masked_delta(first, -held, safe))
+        safe = masker.more(delta.text)
+        self._open[delta.variant] = delta, masker
+        if safe or not delta.text:
+            wire.append(_masked_delta(delta, -held, safe))
         return wire
 
     def _flush(self, variant: int) -> list[Json]:
@@ -217,7 +186,7 @@ class Encoder:
         return [_masked_delta(delta, len(delta.text) - len(masker.held), masker.rest())]
 
     def _complete_event(self, event: ev.Event) -> Json:
-        """Encode a non-delta event, without secrets and already streamed text."""
+        """Encode a non-delta event, without already streamed text."""
         match event:
             case ev.ToolReady(args=args):
                 event = replace(event, args={name: _shortened(name, value) for name, value in args.items()})
@@ -230,7 +199,7 @@ class Encoder:
                 # The page shows the size and the line counts of a change by itself.
                 if self._changes.pop((variant, call_id), None) == summary:
                     event = replace(event, summary="")
-        return self._as_accepted(event, change_texts(event_wire(event), safe_text))
+        return self._as_accepted(event, event_wire(event))
 
     def _without_streamed_text(self, event: ev.FileChanged) -> ev.FileChanged:
         # A stopped run saves unfinished files in a change without a call.
@@ -252,10 +221,10 @@ def event_wire(event: ev.Event) -> Json:
 
 
 def _masked_delta(delta: ev.Delta, shift: int, text: str) -> Json:
-    """The delta with already masked text, which starts `shift` characters after its own, and with its path masked."""
-    wire = {**event_wire(delta), "text": text}
+    """The delta with already masked text, which starts `shift` characters after its own."""
+    wire = {**event_wire(delta), "text": Exact(text)}
     if isinstance(delta, ev.FileDelta):
-        wire |= {"offset": delta.offset + shift, "path": safe_text(delta.path)}
+        wire["offset"] = delta.offset + shift
     return wire
 
 

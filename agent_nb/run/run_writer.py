@@ -4,14 +4,12 @@ import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import agent_nb.core.events as ev
-from agent_nb._base.secrets import mask, mask_pieces
+from agent_nb._base.secrets import MaskedJson, mask, mask_pieces
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.wire import Json, brief_wire, default_of, to_wire
-from agent_nb.core.event_list import delta_groups
 from agent_nb.core.messages import Message, ToolSpec
 from agent_nb.files import Files
 from agent_nb.files import to_wire as versions_to_wire
@@ -48,27 +46,26 @@ def run_file(run: RunRecord) -> bytes:
         end |= {"chosen": chosen, "variants": ends, **different}
     else:
         end |= ends[0]
-    return dump_lines([*lines, end])
+    return dump_lines([*lines, _masked(end)])
 
 
 def _without(record: Json, known: Json) -> Json:
     return {name: value for name, value in record.items() if value != known.get(name)}
 
 
-def dump_lines(lines: Iterable[Json]) -> bytes:
+def dump_lines(lines: Iterable[MaskedJson]) -> bytes:
     texts = (json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines)
     text = "".join(f"{text}\n" for text in texts)
     # Some readers treat these as line breaks, though JSON does not.
     return text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085").encode()
 
 
-def file_header(prompt: str, settings: Json, fingerprint: Json, **fields: Any) -> Json:
+def file_header(prompt: str, settings: Json, fingerprint: Json, **fields: Any) -> MaskedJson:
     """The first line. Lists of runs read only its beginning."""
     header = {"format": FORMAT, "version": VERSION, **fields, "settings": to_wire(settings), "prompt": prompt}
     request = {key: value for key, value in fingerprint.get("yours", {}).items() if key != "prompt"}
     fingerprint = {**fingerprint, "yours": request} if fingerprint else {}
-    masked: Json = change_texts({**header, "fingerprint": to_wire(fingerprint)}, masked_text)
-    return masked
+    return _masked({**header, "fingerprint": to_wire(fingerprint)})
 
 
 def _fields(run: RunRecord, known: VariantLines | None) -> Json:
@@ -77,8 +74,7 @@ def _fields(run: RunRecord, known: VariantLines | None) -> Json:
     if known is not None and not known.give(run.original_files, masked_text):
         wires["files"] = run.original_files.to_wire(masked_text)
     wires["edited"] = None if run.given_files is None else run.files.to_wire(masked_text)
-    masked: Json = change_texts(wires, masked_text)
-    return masked
+    return _masked(wires)
 
 
 class SentConversation(NamedTuple):
@@ -110,14 +106,8 @@ def masked_text(text: str) -> str:
     return mask(whole_text(text))
 
 
-def _joined(rows: Sequence[Json]) -> Sequence[Json]:
-    """Join deltas into one; `pace` has the length of each and the milliseconds since the previous one."""
-    times = [round(row["at"] * 1000) for row in rows]
-    if len(rows) == 1 or any(time / 1000 != row["at"] for time, row in zip(times, rows, strict=True)):
-        return rows
-    gaps = [0, *(end - start for start, end in pairwise(times))]
-    pace = [number for row, gap in zip(rows, gaps, strict=True) for number in (len(row["text"]), gap)]
-    return [{**rows[0], "text": "".join(row["text"] for row in rows), "pace": pace}]
+def _masked(line: Json) -> MaskedJson:
+    return MaskedJson(change_texts(line, masked_text))
 
 
 class VariantRows:
@@ -130,20 +120,19 @@ class VariantRows:
         self._texts: dict[str, tuple[str, str]] = {}
         self._turn = 0
 
-    def conversation(self, conversation: SentConversation) -> Json:
+    def conversation(self, conversation: SentConversation) -> MaskedJson:
         """The line of a conversation, without what the reader assumes."""
-        wire = change_texts(brief_wire(conversation._asdict()), masked_text)
-        line = {"type": CONVERSATION, **self._variant, **_without(wire, self.known.assumed)}
+        wire = _masked(brief_wire(conversation._asdict()))
+        line = MaskedJson({"type": CONVERSATION, **self._variant, **_without(wire, self.known.assumed)})
         self.known.add(line)
         return line
 
     def encode(
         self, events: Sequence[ev.Event], files: Files, conversations: Mapping[int, SentConversation]
-    ) -> Iterator[Json]:
+    ) -> Iterator[MaskedJson]:
         """The next events, and the conversations that follow those with these numbers.
 
-        Consecutive deltas of one text are joined. Each text is masked as a whole, because a secret may be split over
-        several pieces.
+        Each text is masked as a whole, because a secret may be split over several deltas.
         """
         rows, streams = list[Json](), dict[tuple[Any, ...], list[Json]]()
         for event in events:
@@ -158,19 +147,18 @@ class VariantRows:
             rows.append(row)
         for pieces in streams.values():
             _mask_stream(pieces)
-        for start, end in delta_groups(events):
-            for row in _joined(rows[start:end]):
-                self.known.add(row)
-                yield row
-                if row["seq"] in conversations:
-                    yield self.conversation(conversations[row["seq"]])
+        for row in rows:
+            self.known.add(row)
+            yield MaskedJson(row)
+            if row["seq"] in conversations:
+                yield self.conversation(conversations[row["seq"]])
 
     def _complete(self, event: ev.Event, row: Json, files: Files) -> Json:
         if isinstance(event, ev.FileChanged):
             row |= {**_masked_patch(event, self._texts), **_contents(event, files)}
         elif row["type"] in _TURNS:
             self._turn += 1
-        masked: Json = change_texts(row, masked_text)
+        masked = _masked(row)
         if row["type"] == ev.RunStarted.type and masked.get("settings", {}) == self._settings:
             masked.pop("settings", None)
         return masked

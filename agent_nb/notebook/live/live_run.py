@@ -5,21 +5,22 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from typing import Any
 
 from agent_nb._base.constants import CHANGE_TYPE, is_demo
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import exact
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.core.annotations import Annotation, safe_annotations
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import ApprovalRequested, Event, MessageAdded, ToolFinished, UsageUpdated
 from agent_nb.core.run_settings import header_words
 from agent_nb.engine.approval import Answer, Ask, nobody_to_ask
 from agent_nb.engine.handle import Handle
+from agent_nb.engine.journal import end_of_delta
 from agent_nb.files.cell_changes import ChangeDecision
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.live.open_questions import Questions
@@ -32,7 +33,6 @@ from agent_nb.pages.page_check import PageConsole, ViewerUnavailableError, conso
 from agent_nb.render.shown import shown_features
 from agent_nb.render.summary import ready_line, run_digest
 from agent_nb.run.protocol import (
-    JOINED_SECONDS,
     AsAccepted,
     Encoder,
     Meta,
@@ -56,9 +56,9 @@ Send = Callable[[Json], None]
 _check_ids = count(1)
 _numbers = count(1)
 _windows: dict[str, int] = {}
-INTERVAL = 0.04
-"""Seconds between two batches: text updated 25 times a second looks continuous."""
-FIRST_CHECKPOINT = 256
+AFTER_DELTAS = 0.002
+"""Seconds from the end of the deltas of all variants to the batch with them."""
+FIRST_CHECKPOINT = 32
 """Number of events after which everything is sent again if no page has answered yet."""
 MESSAGE_SECONDS = 1 / 300
 """Average seconds between two messages of all runs together. JupyterLab handles about 700 messages a second."""
@@ -146,13 +146,11 @@ class RunStream:
             first, pending = self._sent + 1, self.events[self._sent :]
             if not pending:
                 return
-            self._next_batch = time.monotonic() + INTERVAL
-            # A run that is sent late keeps its timing for a replay on the page.
-            events = self._encoder.encode(pending, JOINED_SECONDS if first == 1 else math.inf)
+            self._next_batch = end_of_delta(time.monotonic()) + AFTER_DELTAS
+            events = self._encoder.encode(pending)
             self._sent += len(pending)
-            batch: Json = {"kind": "batch", "run_id": self.run_id, "first": first, "last": self._sent}
             meta = {"meta": to_wire(self.meta)} if first == 1 else {}
-            self._send({**batch, "events": events, **meta})
+            self.tell("batch", first=first, last=self._sent, events=events, **meta)
             if self._sent >= self._next_checkpoint and not self.watched.is_set():
                 # On older kernels a page cannot request events while the cell runs: it catches up from these.
                 self._next_checkpoint = self._sent * 2
@@ -166,46 +164,23 @@ class RunStream:
             self._encoder, self._sent = self._new_encoder(), 0
             self.send_new()
         if self._ready is not None:
-            self._send_ready(self._ready)
+            self.tell("ready", **to_wire(self._ready))
 
     def finish(self, ready: Ready) -> None:
         self.meta = replace(self.meta, digest=ready.digest, failed_check=ready.failed_check)
         self.flush()
         self._ready = ready
-        self._send_ready(ready)
+        self.tell("ready", **to_wire(ready))
 
-    def set_annotations(self, annotations: tuple[Annotation, ...]) -> None:
-        """Send the run again if its notes have changed. A page that has all events applies only the notes."""
-        if self.meta.annotations != annotations:
-            self.meta = replace(self.meta, annotations=annotations)
+    def update(self, **fields: Any) -> None:
+        """Send the run again if these fields of its `meta` change. A page that has all events applies only them."""
+        if (meta := replace(self.meta, **fields)) != self.meta:
+            self.meta = meta
             self.send_all()
 
-    def set_undone(self, undone: Iterable[str]) -> None:
-        """Mark the names of calls as undone, and inform all pages."""
-        self.meta = replace(self.meta, undone=(*self.meta.undone, *undone))
-        self.send_all()
-
-    def set_decided(self, decided: Mapping[str, ChangeDecision]) -> None:
-        """Inform all pages if the decisions about changes of cells have changed."""
-        if self.meta.decided != (rows := decided_rows(decided)):
-            self.meta = replace(self.meta, decided=rows)
-            self.send_all()
-
-    def set_running_code(self, variants: tuple[int, ...]) -> None:
-        self.meta = replace(self.meta, running_code=variants)
-        self._send({"kind": "running_code", "run_id": self.run_id, "variants": list(variants)})
-
-    def send_bound(self, variant: int, message: Json) -> None:
-        """Send a message to a view of the bound page of a variant."""
-        self._send({"kind": "bound", "run_id": self.run_id, "variant": variant, "message": message})
-
-    def send_check(self, window: int, check_id: str, page: Json) -> None:
-        """Ask a window to check a page of the run, or elements of the page included in the message."""
-        check = {"kind": "check", "run_id": self.run_id, "window": window, "check_id": check_id}
-        self._send({**check, **page})
-
-    def _send_ready(self, ready: Ready) -> None:
-        self._send({"kind": "ready", "run_id": self.run_id, **to_wire(ready)})
+    def tell(self, kind: str, **fields: Any) -> None:
+        """Send a message about this run to all windows."""
+        self._send({"kind": kind, "run_id": self.run_id, **fields})
 
 
 class LiveRun:
@@ -267,8 +242,8 @@ class LiveRun:
             _meta(run, key, model, is_own=False),
             digest=run_digest(run),
             connected=store_of(run.id, run.variant) is not None,
-            failed_check=safe_text(run.failed_check),
-            annotations=safe_annotations(run.annotations),
+            failed_check=run.failed_check,
+            annotations=run.annotations,
             decided=decided_rows(run.decided),
             features=shown_features(run),
         )
@@ -290,28 +265,27 @@ class LiveRun:
     ) -> None:
         """Inform the page that the variables are set, and where the run was saved."""
         self.result = run
-        self.stream.set_decided(run.decided)
+        self.stream.update(decided=decided_rows(run.decided))
         again, others = retry_cells(run, self.cell)
         ready = Ready(
             line=ready_line(run, files_name, picked=picked),
-            files_name=files_name,
             variant=run.variant,
             picked=picked,
             paths=tuple(paths),
             digest=run_digest(run),
             again=again,
             others=others,
-            failed_check=safe_text(run.failed_check),
+            failed_check=run.failed_check,
             features=shown_features(run),
             fix=offer_fix(run, self.failure, self.questions.consent),
         )
         self.stream.finish(ready)
 
     def _as_accepted(self, event: Event, wire: Json) -> Json:
-        """The wire form of an event, in which questions and offered changes are exact."""
+        """The wire form of an event, in which questions and offered changes are `Exact`."""
         match event:
             case ApprovalRequested():
-                return event_wire(self.questions.consent.as_shown(event))
+                wire = exact(event_wire(self.questions.consent.as_shown(event)))
             case ToolFinished():
                 changes = [bundle for bundle in wire.get("outputs", ()) if CHANGE_TYPE in bundle]
                 for bundle in changes:
@@ -323,7 +297,7 @@ class LiveRun:
         if self.result is None:
             return
         self.result = with_decisions(self.result, {**self.result.decided, **decisions})
-        self.stream.set_decided(self.result.decided)
+        self.stream.update(decided=decided_rows(self.result.decided))
         if self.on_decide is not None:
             self.on_decide(self.result)
 
@@ -342,7 +316,9 @@ class LiveRun:
         """Allow all code of a variant for this run, or ask again about each call."""
         if self.handle is not None:
             self.handle.let_code_run(variant, allowed=allowed)
-            self.stream.set_running_code(self.handle.running_code)
+            variants = self.handle.running_code
+            self.stream.meta = replace(self.stream.meta, running_code=variants)
+            self.stream.tell("running_code", variants=[*variants])
 
     async def is_watched(self, seconds: float) -> bool:
         """Whether a page shows the run; waits at most `seconds` for one."""
@@ -367,7 +343,7 @@ class LiveRun:
         check_id = str(next(_check_ids))
         self.checks[check_id] = self.window, report
         try:
-            self.stream.send_check(window_number(self.window), check_id, page)
+            self.stream.tell("check", window=window_number(self.window), check_id=check_id, **page)
             return await asyncio.wait_for(report, CHECK_PATIENCE)
         except TimeoutError:
             raise ViewerUnavailableError("the user's browser did not respond.") from None

@@ -1,5 +1,6 @@
 """The exceptions: one root, and messages come through."""
 
+import copyreg
 import inspect
 import pickle
 
@@ -36,3 +37,22 @@ def test_an_error_crosses_processes(kind):
 def test_a_hint_stays_as_it_is_with_more_of_it(hint: str, more: str, both: str):
     """An event keeps the hint as the tool gave it, and a replay sends that to the model."""
     assert ToolError("Not found.", hint=hint).with_hint(more).hint == both
+
+
+def test_a_hint_for_the_model_is_only_in_the_copy_though_a_library_has_changed_how_errors_are_copied():
+    pickling = pytest.importorskip("tblib.pickling_support")  # dask.distributed installs it for all errors
+    was_copied = copyreg.dispatch_table.get(ToolError)
+    pickling.install(ToolError)
+    try:
+        error = ToolError("Too large.", code="TIMEOUT")
+        hinted = error.with_hint("Do not repeat it.")
+    finally:
+        copyreg.dispatch_table.pop(ToolError)
+        if was_copied:
+            copyreg.dispatch_table[ToolError] = was_copied
+    assert (error.hint, hinted.hint) == ("", "Do not repeat it.")
+    assert (hinted.message, hinted.code, str(hinted)) == (
+        "Too large.",
+        "TIMEOUT",
+        "Too large. Do not repeat it.",
+    )

@@ -183,12 +183,3 @@ async def test_long_lists_show_their_beginning():
     assert "r199" in repr(shown)
     assert "r200" not in repr(shown)
     assert "`rows()` has them all" in repr(shown)
-
-
-async def test_rows_make_a_data_frame():
-    import pandas
-
-    frame = pandas.DataFrame((await variants()).compare(["'h1' in html"]).rows())
-    assert frame["tokens_in"].sum() == 4500
-    assert (await variants()).pick(frame["number"].iloc[2]).reason == "failed"
-    assert list(frame["'h1' in html"]) == [True, True, False]

@@ -78,14 +78,6 @@ async def test_the_folder_is_ignored_by_git(store, run):
     assert (store.root / ".gitignore").read_text() == "mine\n"
 
 
-async def test_the_newest_run_with_a_name_is_found(store, run):
-    save_all(store, run, "hero", "other", "hero")
-    newest = store.newest("hero")
-    assert newest is not None
-    assert load(newest).id == "id2"
-    assert store.newest("nobody") is None
-
-
 async def test_the_oldest_are_deleted_if_there_are_too_many(store, run, monkeypatch):
     monkeypatch.setattr(store_module, "MAX_RUNS", 3)
     save_all(store, run, "a", "b", "c", "d", "e")

@@ -17,7 +17,7 @@ PAGE = "page"
 async def questions(run, count):
     """Waits until so many questions are open."""
     for _ in range(30_000):
-        if len(run.questions) == count:
+        if len(run.questions.open) == count:
             return
         await asyncio.sleep(0.01)
     pytest.fail("nothing was asked")

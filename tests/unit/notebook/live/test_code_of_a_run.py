@@ -37,7 +37,7 @@ async def question_after(before, shown, handle):
     """The next open question."""
     for _ in range(30_000):
         asked = of(handle, ApprovalRequested)[-1]
-        if asked.call_id != before.call_id and len(shown.questions) == 1:
+        if asked.call_id != before.call_id and len(shown.questions.open) == 1:
             return asked
         await asyncio.sleep(0.01)
     pytest.fail("nothing was asked")
@@ -150,7 +150,7 @@ async def test_edited_code_that_does_not_compile_stays_on_the_card(desk, tmp_pat
         about = {"key": "hero-1", "call_id": asked.call_id}
         refused = desk.command("approve", **about, args={"code": "a = 1\nif a\n    b = 2"})
         assert refused["fields"] == {"code": "Line 2: expected ':'."}
-        assert len(shown.questions) == 1
+        assert len(shown.questions.open) == 1
         for code in ("await x()", "%time 1", "!ls", "%%bash\nif then", "a = 1"):
             assert python.problems({"code": code}) == {}
         assert python.problems({"code": "a\0b"})["code"]

@@ -66,7 +66,7 @@ async def test_an_edited_call_is_checked_at_the_field_and_then_run(desk):
     assert refused["error"] == "`code`: It must be string, not an integer."
     unread = desk.command("approve", **about, args="a = 2")
     assert unread["error"] == "That message is not a command: `args` is 'a = 2', not an object."
-    assert len(shown.questions) == 1
+    assert len(shown.questions.open) == 1
     assert desk.command("approve", **about, args={"code": "a = 2"}, note="Two is better.")["ok"]
     run = await handle
     (use,) = run.tool_uses

@@ -1,6 +1,7 @@
 """The page that shows a run looks at what the model has made."""
 
 import asyncio
+from dataclasses import replace
 from urllib.parse import unquote
 
 from agent_nb import Agent
@@ -80,8 +81,8 @@ async def test_the_window_looks_at_elements_of_any_run(desk):
     )
     hero = hero.with_files({**hero.files, "a.css": "h1 { color: red }"})
     provider = ScriptedProvider([[text("Done.")]], clock=RealClock())
-    prepared = Agent(provider).with_viewer(LiveViewer()).prepare("Larger", base=hero)
-    handle = prepared.pointing_at([hero.element("h1")]).start()
+    request = Agent(provider, viewer=LiveViewer()).request("Larger", base=hero)
+    handle = replace(request, given={"elements": (hero.element("h1"),)}).prepare(provider).start()
     handle.label("hero_2", "hero-2")
     desk.hub.follow(handle)
     desk.command("hello", key="hero-2")

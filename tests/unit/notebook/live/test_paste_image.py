@@ -19,8 +19,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def start(desk, data=""):
-    handle = Agent(ScriptedProvider([[text("Done.")]])).with_settings(data=data).start("Do it.")
+def start(desk, data="all"):
+    handle = Agent(ScriptedProvider([[text("Done.")]])).replace(data=data).start("Do it.")
     return desk.show(handle, "hero-1"), handle
 
 
