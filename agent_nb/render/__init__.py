@@ -5,10 +5,10 @@ import html
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_nb._base.secrets import safe_text
-from agent_nb._base.text import without_controls
+from agent_nb._base.secrets import Exact, Masked, MaskedJson, for_page, safe_text, terminal_text
 from agent_nb.render.finished_run import FinishedRun
 from agent_nb.render.frozen import (
+    MAX_SAVED_CODE,
     frozen_html,
     html_page,
     page_alone,
@@ -23,19 +23,21 @@ from agent_nb.render.summary import model_label
 from agent_nb.render.transcript import Row, rows_of, shortened, shortened_text
 
 
-def bundle(run: FinishedRun, image: bytes = b"", load: str = "") -> dict[str, str]:
+def bundle(run: FinishedRun, image: bytes = b"", load: str = "") -> MaskedJson:
     """Return the MIME bundle of a cell's output. Long texts are truncated; the exports below are complete.
 
     `load` is the command that loads the saved run in a new kernel.
     """
     rows = list(shortened(rows_of(run), run.name))
-    figure = {"image/png": base64.b64encode(image).decode()} if image else {}
-    return {
-        "text/html": safe_text(frozen_html(run, rows, image, load)),
-        "text/markdown": safe_text(markdown(run, rows)),
-        "text/plain": safe_text(plain_text(run, rows, shortened_text(run.text, f"{run.name}.text"))),
-        **figure,
-    }
+    figure = {"image/png": Exact(base64.b64encode(image).decode())} if image else {}
+    return for_page(
+        {
+            "text/html": frozen_html(run, rows, image, load, MAX_SAVED_CODE),
+            "text/markdown": markdown(run, rows),
+            "text/plain": plain_text(run, rows, shortened_text(run.text, f"{run.name}.text")),
+            **figure,
+        }
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Progress:
 
 def first_frame(
     key: str, name: str, model: str, run_id: str = "", progress: Progress = Progress()
-) -> dict[str, str]:
+) -> MaskedJson:
     """Return a cell's output before the widget mounts. A notebook saved during the run contains it."""
     note = f"`{name}` is running, or was when this was saved. Its result will be here when it has ended."
     note += f" If its kernel is gone, `%agent load {name}` loads what was saved of it."
@@ -57,16 +59,20 @@ def first_frame(
     rows = list(shortened(progress.rows, name))
     in_markdown, in_text = progress_texts(rows)
     about = f"{name}: running, or was when this was saved ({model_label(model)})"
-    return {
-        "text/html": safe_text(running_html(key, name, run_id, progress_html(name, facts, rows, status))),
-        "text/markdown": safe_text(f"{note}\n\n{in_markdown}".strip()),
-        "text/plain": safe_text(f"{about}\n{in_text}".strip()),
-    }
+    return for_page(
+        {
+            "text/html": running_html(key, name, run_id, progress_html(name, facts, rows, status)),
+            "text/markdown": f"{note}\n\n{in_markdown}".strip(),
+            "text/plain": f"{about}\n{in_text}".strip(),
+        }
+    )
 
 
-def abandoned_frame(name: str, why: str) -> dict[str, str]:
-    note = safe_text(f"{name} has ended, but its output could not be made. {why}")
-    return {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
+def abandoned_frame(name: str, why: str) -> MaskedJson:
+    note = f"{name} has ended, but its output could not be made. {why}"
+    return for_page(
+        {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +84,8 @@ class Form:
     unmasked: "Callable[[FinishedRun], str]"
     """Renders the run without masking; called only by `render`, which also removes control characters."""
 
-    def render(self, run: FinishedRun) -> str:
-        return without_controls(safe_text(self.unmasked(run)))
+    def render(self, run: FinishedRun) -> Masked:
+        return terminal_text(self.unmasked(run))
 
 
 HTML = Form(suffix=".html", unmasked=lambda run: html_page(run, rows_of(run), notes_html(run)))
@@ -91,17 +97,17 @@ TEXT = Form(suffix=".txt", unmasked=lambda run: plain_text(run, rows_of(run), ru
 FORMS = (HTML, MARKDOWN, TEXT)
 
 
-def to_page(run: FinishedRun) -> str | None:
+def to_page(run: FinishedRun) -> Masked | None:
     """Return the run's page and its files as one self-contained, sandboxed HTML document; None without a page."""
     page = page_alone(run)
     return page if page is None else safe_text(page)
 
 
-def page_source(run: FinishedRun) -> str:
+def page_source(run: FinishedRun) -> Masked:
     """Return the run's page with its files inlined, for a frame of the front end; empty without a page."""
     return safe_text(whole_page(run) or "")
 
 
-def page_html(run: FinishedRun) -> str:
+def page_html(run: FinishedRun) -> Masked:
     """Return the run's page as a separate output."""
     return safe_text(still_page(run))

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import short_line
 from agent_nb._base.table import Table
-from agent_nb._base.text import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.events import ToolFinished, ToolReady
 from agent_nb.render.answer_numbers import AnswerNumber, entry_note, pointer
@@ -31,8 +30,7 @@ _WIDTH, _MARGIN, _STEP = 420, 16, 8
 
 def entry_text(value: Any) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    # Masked before it is cut, because half a key would not be recognised.
-    return shortened(" ".join(mask(text).split()), MAX_ENTRY)
+    return short_line(text, MAX_ENTRY)
 
 
 def answer_fields(answer: Any, taken: Collection[str] = ()) -> Json:

@@ -1,8 +1,8 @@
 """The frozen form of a finished run: HTML without scripts, which notebooks save.
 
-In a trusted notebook the style sheet arranges it in tabs, with the page in a sandboxed frame. An untrusted notebook
-and GitHub sanitise it: styles, frames and `data-*` are removed, and the same markup reads as a document. Every rule of
-the style sheet requires `[data-anb-run]`, so the styles of a trusted output never apply to a sanitised one.
+It reads as a document: a line, the answer, the page in a sandboxed frame, and folds for code and transcript. An
+untrusted notebook and GitHub remove styles, frames and `data-*`. Every rule of the style sheet requires
+`[data-anb-run]`, so the styles of a trusted output never apply to a sanitised one.
 """
 
 import base64
@@ -18,9 +18,9 @@ from typing import Any, assert_never
 from agent_nb._base.atomic import FOLDER
 from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.late import PAGE_LOADERS
-from agent_nb._base.secrets import mask, masked_line
+from agent_nb._base.secrets import mask
 from agent_nb._base.table import Table
-from agent_nb._base.text import plural
+from agent_nb._base.text import on_one_line, plural
 from agent_nb.core.bound_pages import bound_pages
 from agent_nb.core.events import ENDINGS, MimeBundle
 from agent_nb.files import human_size
@@ -90,11 +90,12 @@ MAX_PAGE = 1_000_000
 MAX_PAGE_ALONE = 200_000_000
 """Maximum characters of a page outside the notebook; more than a run's files can add up to."""
 MAX_CODE = 64_000
+"""Maximum characters of code in an export."""
+MAX_SAVED_CODE = 3_000
+"""The same in a cell's output, whose frame has the page already."""
 _LINE = 240
 """Column after which a style sheet is wrapped: notebooks are saved and compared line by line."""
-_GAP = '<br class="anb-c">'
-"""Separates folds from paragraphs where styles are removed."""
-_OUTPUT = '<p class="anb-c"><br>Output:</p>'
+_OUTPUT = '<p class="anb-untrusted"><br>Output:</p>'
 """Separates code from what it printed, where styles are removed."""
 
 
@@ -150,7 +151,7 @@ def _line(row: LineRow) -> str:
         title, inside = _tool_title(row), _inside(row)
         facts += [duration(row.seconds)] if row.seconds >= 0.05 else []
     detail = f'<span class="anb-dim">{with_code(", ".join(facts))}</span>'
-    line = f"{_icon(row.state)} {title}" + (f'<span class="anb-c">: </span>{detail}' if facts else "")
+    line = f"{_icon(row.state)} {title}" + (f": {detail}" if facts else "")
     if isinstance(row, ToolRow) and row.code:
         return f'<div class="anb-step"><p class="anb-row">{line}</p>{inside}</div>'
     below = "".join(f"<li>{with_code(text)}</li>" for text in row.lines)
@@ -311,35 +312,62 @@ def _colour(kind: str) -> str:
     return next((colour for prefix, colour in _COLOURS.items() if name.startswith(prefix)), "")
 
 
-def frozen_html(run: FinishedRun, rows: Sequence[Row], image: bytes = b"", load: str = "") -> str:
-    pages, code = _pages(run, image), _code(run)
-    log = _log(rows, addition(run).below, folds=bool(pages))
-    log += _offered(run)
-    labels = [*(label for label, _ in pages), *(["Code"] if code else []), *(["Transcript"] if log else [])]
-    several = len(labels) > 1
-    panels = [(len(labels), log), *((number, page) for number, (_, page) in enumerate(pages, 1))]
-    panels.append((len(pages) + 1, code))
-    body = "".join(
-        f'<div class="anb-panel{f" anb-n{number}" if several else ""}">\n{inside}</div>\n'
-        for number, inside in panels
-        if inside
-    )
-    selected = _chosen_page(run) if pages else len(labels) - 1
+def frozen_html(
+    run: FinishedRun, rows: Sequence[Row], image: bytes = b"", load: str = "", max_code: int = MAX_CODE
+) -> str:
     tone = "err" if run.failed_check else ENDINGS[run.reason].tone
-    code_style = _sheet("frozen_code") if "anb-step" in log or "anb-plain" in log else ""
-    error = "".join(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run))
+    parts = [
+        head(run.name, facts(run), tone),
+        *(f'<p class="anb-error">{with_code(line)}</p>' for line in trouble(run)),
+        *_contents(run, rows, _pages(run, image), _code(run, max_code)),
+        _offered(run),
+        _foot(run, load),
+        _style(),
+    ]
     return (
         f"{_title_line(run.name, ending(run))}"
         f'<div data-anb-run="{html.escape(run.key)}" data-anb-outcome="{run_digest(run)}">\n'
-        f'<form class="anb-frozen anb-{tone}" method="dialog" autocomplete="off">\n'
-        f"{head(run.name, facts(run))}\n{error}{_tabs(labels, selected) if several else ''}{body}"
-        f"{_foot(run, load)}</form>\n{_styles(len(labels) if several else 0, code_style)}</div>"
+        f"{chr(10).join(filter(None, parts))}</div>"
     )
 
 
-def _styles(tabs: int, more: str = "") -> str:
-    """Return the style element. It follows the text, because cleaners such as bleach keep its rules as text."""
-    return f"<style>{_style(tabs)}{more}</style>"
+def _contents(run: FinishedRun, rows: Sequence[Row], pages: str, code: str) -> list[str]:
+    """Return the answer, the pages, and folds with code and transcript.
+
+    A run that ran code but made no page reads like a notebook, with nothing folded and the answer at the end.
+    """
+    images = [row for row in rows if isinstance(row, ImagesRow)]
+    rows = [row for row in rows if not isinstance(row, ImagesRow)]
+    end = len(rows)
+    while end and isinstance(rows[end - 1], TextRow | SourcesRow | AnswerNoteRow):
+        end -= 1
+    answer = _answer(rows, end, addition(run).below)
+    if not pages and any(isinstance(row, ToolRow) and row.code for row in rows):
+        return [rows_html(images), rows_html(rows[:end]), f'<div class="anb-answer">{answer}</div>', code]
+    return [rows_html(images), answer, pages, code, _transcript(rows[:end])]
+
+
+def _answer(rows: Sequence[Row], start: int, below: Sequence[Table | str]) -> str:
+    parts = [*map(row_html, rows[start:])]
+    for shown in below:
+        line = f'<p class="anb-text"><span class="anb-warn">{html.escape(str(shown))}</span></p>'
+        table = "" if isinstance(shown, str) else f'<div class="anb-plain">{shown._repr_html_()}</div>'
+        parts.append(table or line)
+    names = (
+        f"<li><code>{html.escape(name)}</code>: {html.escape(kind)}</li>"
+        for name, kind in names_left(rows).items()
+    )
+    items = "".join(names)
+    return "".join([*parts, f'<ul class="anb-dim">{items}</ul>' if items else ""])
+
+
+def _transcript(rows: Sequence[Row]) -> str:
+    thought = sum(row.seconds for row in rows if isinstance(row, ThinkingRow))
+    calls = sum(isinstance(row, ToolRow) for row in rows)
+    facts = [plural(calls, "tool call")] if calls else []
+    facts += [f"thought for {duration(thought)}"] if thought >= 0.05 else []
+    summary = f"Transcript{': ' if facts else ''}{', '.join(facts)}"
+    return _fold(summary, rows_html(rows)) if rows else ""
 
 
 def _title_line(name: str, state: str) -> str:
@@ -352,20 +380,20 @@ def running_html(key: str, name: str, run_id: str, inside: str) -> str:
     return (
         f"{_title_line(name, 'running')}"
         f'<div data-anb-run="{html.escape(key)}" data-anb-id="{html.escape(run_id)}">'
-        f"{inside}{_styles(0)}</div>"
+        f"{inside}{_style()}</div>"
     )
 
 
 def progress_html(name: str, facts: list[str], rows: Sequence[Row], note: str) -> str:
     """Render a running run. Without rows it keeps the widget's height for a few seconds, then shrinks to the note."""
-    talk = f'<div class="anb-talk">{rows_html(rows)}</div>' if rows else ""
-    classes = "anb-frozen anb-off" if rows else "anb-frozen anb-first anb-off"
-    return f'<div class="{classes}">{head(name, facts)}{talk}<p class="anb-note">{with_code(note)}</p></div>'
+    first = "" if rows else ' class="anb-first"'
+    body = f'{head(name, facts)}{rows_html(rows)}<p class="anb-note">{with_code(note)}</p>'
+    return f"<div{first}>{body}</div>"
 
 
 def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
     prompt = written_prompt(run)
-    title = html.escape(f"{run.name}: {masked_line(prompt)}"[:120])
+    title = html.escape(on_one_line(mask(f"{run.name}: {prompt}"))[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -412,13 +440,11 @@ def _saved_script(run: FinishedRun) -> str:
     return bound_script(run.settings.get("bind") or {}, saved_values(run))
 
 
-def head(name: str, facts: list[str]) -> str:
-    first, *others = (f"<span>{html.escape(fact)}</span>" for fact in facts)
-    comma = '<span class="anb-c">, </span>'
-    return (
-        f'<p class="anb-head"><strong>{html.escape(name)}</strong><span class="anb-c">: </span>{first}'
-        f'<span class="anb-facts">{"".join(comma + fact for fact in others)}</span></p>'
-    )
+def head(name: str, facts: list[str], tone: str = "dim") -> str:
+    first, *others = map(html.escape, facts)
+    more = f', <span class="anb-dim">{", ".join(others)}</span>' if others else ""
+    state = f'<span class="anb-{tone}">{first}</span>'
+    return f'<p class="anb-head"><strong>{html.escape(name)}</strong>: {state}{more}</p>'
 
 
 def _foot(run: FinishedRun, load: str) -> str:
@@ -427,102 +453,61 @@ def _foot(run: FinishedRun, load: str) -> str:
         f"In Python: {result_expression(run)}{variant_note(run)}",
         *([f"In a new kernel, `{load}` loads it from `{FOLDER}`."] if load else []),
     ]
-    return f'<p class="anb-foot">{"<br>".join(map(with_code, lines))}</p>'
+    return f'<p class="anb-dim">{"<br>".join(map(with_code, lines))}</p>'
 
 
-def _tabs(labels: list[str], selected: int) -> str:
-    """Render the tabs. Without the style sheet they stay hidden, and their labels are only in attributes."""
-    # Prevents JupyterLab from handling the arrow keys.
-    keys = 'data-lm-suppress-shortcuts="true"'
-    radios = "".join(
-        f'<label data-label="{label}"><input type="radio" name="tab" aria-label="{label}" {keys}'
-        f"{' checked' if index == selected else ''}></label>"
-        for index, label in enumerate(labels)
-    )
-    return f'<div class="anb-tabs" role="radiogroup" aria-label="View" hidden="hidden">{radios}</div>\n'
+def _pages(run: FinishedRun, image: bytes) -> str:
+    """Return the frame with the page; the pages of variants are in folds, with that of the picked one open."""
+    if len(run.variants) < 2:
+        return _page(run, run.name, MAX_PAGE, image)[0]
+    folds, remaining = [], MAX_PAGE
+    for index, variant in enumerate(run.variants):
+        is_picked = index == run.variant
+        shown, length = _page(variant, run.name, remaining, image if is_picked else b"")
+        remaining -= length
+        state = " open" if is_picked else ""
+        folds += [f"<details{state}><summary>Variant {index + 1}</summary>{shown}</details>"] if shown else []
+    return "\n".join(folds)
 
 
-def _pages(run: FinishedRun, image: bytes) -> list[tuple[str, str]]:
+def _page(run: FinishedRun, name: str, limit: int, image: bytes) -> tuple[str, int]:
+    """Return the page of a run or variant in its frame, and its length; empty without a page."""
+    path = run.files.entry
+    if path is None or run.html is None:
+        return "", 0
+    try:
+        page = assembled(run.files, path, limit)
+    except TooLargeError:
+        remedy = f'Write it to disk with `{name}.files.save("site")`.'
+        note = with_code(f"`{path}` is too large to save in the notebook. {remedy}")
+        return f'<p class="anb-note">{note}</p>', 0
     data = base64.b64encode(image).decode()
     still = f'<img alt="The page" src="data:image/png;base64,{data}"><br>' if image else ""
-    shown_untrusted = f"{still}<em>The page itself is shown where this notebook is trusted.</em>"
-    variants = [run] if len(run.variants) < 2 else list(run.variants)
-    pages: list[tuple[str, str]] = []
-    remaining = MAX_PAGE
-    for number, variant in enumerate(variants, 1):
-        label = "Preview" if len(variants) == 1 else f"Variant {number}"
-        path = variant.files.entry
-        if path is None or variant.html is None:
-            continue
-        try:
-            page = assembled(variant.files, path, remaining)
-        except TooLargeError:
-            remedy = f'Write it to disk with `{run.name}.files.save("site")`.'
-            note = with_code(f"`{path}` is too large to save in the notebook. {remedy}")
-            pages.append((label, f'<p class="anb-note">{note}</p>'))
-            continue
-        remaining -= len(page)
-        trust = "" if pages else f'<p class="anb-untrusted">{shown_untrusted}</p>'
-        title = html.escape(f"{label}: {path}")
-        frame = f'<iframe title="{title}" loading="lazy" {frame_attributes(page, _saved_script(variant))}></iframe>'
-        pages.append((label, f'<div class="anb-stage">{frame}</div>{trust}'))
-    return pages
+    note = f"{still}<em>The page itself is shown where this notebook is trusted.</em>"
+    attributes = (
+        f'title="{html.escape(f"Page: {path}")}" loading="lazy" {frame_attributes(page, _saved_script(run))}'
+    )
+    frame = f'<div class="anb-stage"><iframe {attributes}></iframe></div>'
+    return f'{frame}<p class="anb-untrusted">{note}</p>', len(page)
 
 
-def _chosen_page(run: FinishedRun) -> int:
-    with_page = [variant for variant in run.variants if variant.files.entry]
-    return next((index for index, variant in enumerate(with_page) if variant.files == run.files), 0)
-
-
-def _code(run: FinishedRun) -> str:
-    remaining = MAX_CODE
-    rows = []
+def _code(run: FinishedRun, limit: int) -> str:
+    files = []
     for path, content in run.files.items():
-        name = f'<code>{html.escape(path)}</code><span class="anb-c">, </span>'
-        size = f'<span class="anb-dim">{run.files.size_text(path)}</span>'
-        if isinstance(content, str) and len(content) <= remaining:
-            remaining -= len(content)
-            open_class = ' class="anb-open"' if path == run.files.entry or len(run.files) == 1 else ""
-            code = f"<pre><code>{code_html(content)}</code></pre>"
-            rows.append(f"<details{open_class}><summary>{name}{size}</summary>{code}</details>")
-        else:
-            expression = html.escape(subscript(run, path))
-            rows.append(
-                f'<p class="anb-row">{name}{size}<span class="anb-c">: </span><code>{expression}</code></p>'
-            )
-    return f'<div class="anb-files">{"".join(rows)}</div>{_GAP}' if rows else ""
-
-
-def _log(rows: Sequence[Row], below: Sequence[Table | str], *, folds: bool) -> str:
-    """Render the transcript as one fold between the attached images and the final text, which stay visible."""
-    images = "".join(row_html(row) for row in rows if isinstance(row, ImagesRow))
-    rows = [row for row in rows if not isinstance(row, ImagesRow)]
-    end = len(rows)
-    while end and isinstance(rows[end - 1], TextRow | SourcesRow | AnswerNoteRow):
-        end -= 1
-    thought = sum(row.seconds for row in rows if isinstance(row, ThinkingRow))
-    calls = sum(isinstance(row, ToolRow) for row in rows)
-    facts = [plural(calls, "tool call")] if calls else []
-    facts += [f"thought for {duration(thought)}"] if thought >= 0.05 else []
-    summary = f"<summary>Transcript{': ' if facts else ''}{', '.join(facts)}</summary>"
-    folded = rows_html(rows[:end])
-    log = f'<details class="anb-open anb-log">{summary}{folded}</details>{_GAP}' if folded else ""
-    ran_code = any(isinstance(row, ToolRow) and row.code for row in rows)
-    if ran_code and not folds:
-        log = folded
-    answer = "".join(map(row_html, rows[end:]))
-    for shown in below:
-        line = f'<p class="anb-text"><span class="anb-warn">{html.escape(str(shown))}</span></p>'
-        table = "" if isinstance(shown, str) else f'<div class="anb-plain">{shown._repr_html_()}</div>'
-        answer += table or line
-    if ran_code and answer:
-        answer = f'<div class="anb-answer">{answer}</div>'
-    if names := names_left(rows):
-        kinds = (
-            f"<li><code>{html.escape(name)}</code>: {html.escape(kind)}</li>" for name, kind in names.items()
-        )
-        answer += f'<ul class="anb-left">{"".join(kinds)}</ul>'
-    return f'<div class="anb-talk">{images}{log}{answer}</div>' if images or log or answer else ""
+        title = f"<code>{html.escape(path)}</code>, {run.files.size_text(path)}"
+        expression = f"<code>{html.escape(subscript(run, path))}</code>"
+        start = ""
+        if isinstance(content, str):
+            # Masked before it is cut, because half a key would not be recognised.
+            start = content if len(content) <= limit else mask(content)[:limit].rpartition("\n")[0]
+            limit -= len(start)
+        if not start:
+            files.append(f"<p>{title}: {expression}</p>")
+            continue
+        files.append(f"<p>{title}</p><pre><code>{code_html(start)}</code></pre>")
+        if omitted := len(content) - len(start):
+            files.append(f"<p>… {human_size(omitted)} more: {expression}</p>")
+    return _fold(f"Code: {plural(len(run.files), 'file')}", "\n".join(files)) if files else ""
 
 
 def _offered(run: FinishedRun) -> str:
@@ -531,7 +516,7 @@ def _offered(run: FinishedRun) -> str:
         f"<details><summary>{html.escape(title)}</summary>{_diff(change.diff)}</details>"
         for title, change in offered
     )
-    return f'<div class="anb-talk"><p class="anb-row">{heading}:</p>{changes}</div>' if changes else ""
+    return f'<p class="anb-row">{heading}:</p>{changes}' if changes else ""
 
 
 @cache
@@ -546,11 +531,6 @@ def _sheet(name: str) -> str:
     return "\n".join([*lines, remainder])
 
 
-@cache
-def _style(tabs: int) -> str:
-    """Return the style sheet, with a rule per tab that shows its panel while its radio button is checked."""
-    rules = (
-        f"[data-anb-run] .anb-frozen:not(:has(>.anb-tabs>:nth-child({n})>:checked))>.anb-n{n}{{display:none}}"
-        for n in range(1, tabs + 1)
-    )
-    return _sheet("frozen") + "".join(rules)
+def _style() -> str:
+    """Return the style element. It follows the text, because cleaners such as bleach keep its rules as text."""
+    return f"<style>{_sheet('frozen')}</style>"

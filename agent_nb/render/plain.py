@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from agent_nb._base.constants import NAMES_TYPE
-from agent_nb._base.secrets import mask, masked_line
 from agent_nb._base.table import Table
-from agent_nb._base.text import fenced, plural
+from agent_nb._base.text import fenced, on_one_line, plural
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.messages import Source
 from agent_nb.files import human_size, lost_files
@@ -46,8 +45,8 @@ MAX_OUTPUT = 5_000
 
 def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> str:
     """Render as Markdown; `images` embeds the images that code produced."""
-    blocks = [f"**{as_text(run.name)}**: {as_text(masked_line(', '.join(facts(run))))}"]
-    blocks += ["> " + as_text(masked_line(line)) for line in trouble(run)]
+    blocks = [f"**{as_text(run.name)}**: {_line(', '.join(facts(run)))}"]
+    blocks += ["> " + _line(line) for line in trouble(run)]
     for row in rows:
         blocks += [block] if (block := _markdown_of(row)) else []
         blocks += _step(row, images) if isinstance(row, ToolRow) and row.code else []
@@ -59,12 +58,12 @@ def markdown(run: FinishedRun, rows: Sequence[Row], *, images: bool = False) -> 
         heading, changes = offered_changes(run)
         blocks.append(f"{heading}:")
         for title, change in changes:
-            blocks += [as_text(title), fenced(mask(change.diff).rstrip(), "diff")]
+            blocks += [as_text(title), fenced(change.diff.rstrip(), "diff")]
     if run.files:
         blocks += [f"- {code_span(path)}, {run.files.size_text(path)}" for path in run.files]
     if variants := variant_lines(run):
         blocks.append("Variants:")
-        blocks += [f"- {as_text(masked_line(line))}" for line in variants]
+        blocks += [f"- {_line(line)}" for line in variants]
     result = as_text(f"In Python: {result_expression(run)}{variant_note(run)}")
     return "\n\n".join([*_joined_lists(blocks), result]) + "\n"
 
@@ -82,12 +81,12 @@ def progress_texts(rows: Sequence[Row]) -> tuple[str, str]:
 
 def markdown_document(run: FinishedRun, rows: Sequence[Row]) -> str:
     """Render as a Markdown file of its own: also the prompt, the models, the date, and what other variants said."""
-    prompt = mask(written_prompt(run)).strip()
+    prompt = written_prompt(run).strip()
     models = dict.fromkeys(variant.model for variant in run.variants or (run,))
     about = [*models, *([f"{run.started:%Y-%m-%d}"] if run.started else [])]
     blocks = [
         fenced(prompt),
-        as_text(masked_line(", ".join(about))),
+        _line(", ".join(about)),
         markdown(run, rows, images=True).rstrip(),
     ]
     for number, variant in enumerate(run.variants, 1):
@@ -110,7 +109,7 @@ def _markdown_of(row: Row) -> str:
             title = code_span(title) if isinstance(row, ToolRow) else as_text(title)
             # The list item has a bullet already.
             icon = "" if row.state == "info" else f"{ROW_STYLES[row.state].icon} "
-            line = f"- {icon}{title}" + (f": {as_text(masked_line(outcome))}" if outcome else "")
+            line = f"- {icon}{title}" + (f": {_line(outcome)}" if outcome else "")
             return "\n".join([line, *(f"  - {as_text(below)}" for below in row.lines)])
         case _:
             assert_never(row)
@@ -127,7 +126,7 @@ def _addition(table: Table | str, *, images: bool) -> str:
 
 
 def _step(row: ToolRow, images: bool) -> Iterator[str]:
-    yield fenced(mask(row.code).rstrip(), "python")
+    yield fenced(row.code.rstrip(), "python")
     for output in row.outputs:
         data = {} if NAMES_TYPE in output else safe_output(output)
         image = next((kind for kind in IMAGES if kind in data), "")
@@ -160,7 +159,7 @@ def plain_text(run: FinishedRun, rows: Sequence[Row], text: str) -> str:
     """Render as plain text; `text` is the model's answer, possibly truncated."""
     replayed = ", replayed" if replay_source(run) else ""
     lines = [f"{run.name}: {ending(run)} ({model_label(run.model)}{replayed})"]
-    lines += [f"  {masked_line(line)}" for line in trouble(run)]
+    lines += [f"  {on_one_line(line)}" for line in trouble(run)]
     # The text is printed separately, and retries differ between runs.
     listed = [row for row in rows if isinstance(row, LineRow) and row.state != "retry"]
     lines += [
@@ -242,4 +241,4 @@ def _moment(run: FinishedRun, note: Annotation) -> str:
 
 
 def _line(text: str) -> str:
-    return as_text(masked_line(text))
+    return as_text(on_one_line(text))

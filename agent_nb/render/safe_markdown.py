@@ -45,7 +45,7 @@ _ALIGNED = {"text-align:left": ":--", "text-align:center": ":-:", "text-align:ri
 
 def to_html(markdown: str, marks: Mapping[int, str] = {}) -> str:
     """Render as HTML with these texts marked, each after its offset in UTF-16 units in the text without code."""
-    return str(parser().render(mask(markdown) if marks else markdown, {"marks": marks, "at": 0}))
+    return str(parser().render(mask(markdown), {"marks": marks, "at": 0}))
 
 
 def _marked(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
@@ -72,9 +72,9 @@ def _utf16(text: str) -> bytes:
 
 
 def with_code(text: str) -> str:
-    pieces = text.split("`")
+    pieces = mask(text).split("`")
     if len(pieces) % 2 == 0:
-        return _prose(text)
+        return _prose("`".join(pieces))
     return "".join(
         f"<code>{html.escape(piece, quote=False)}</code>" if index % 2 else _prose(piece)
         for index, piece in enumerate(pieces)

@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agent_nb._base.log import log
-from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import change_texts
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.feature import features, imported
 from agent_nb.render.finished_run import FinishedRun
@@ -33,11 +31,11 @@ class Addition:
 
 
 def shown_features(run: FinishedRun) -> ShownFeatures:
-    """Return what features show of each variant, with secrets masked."""
+    """Return what features show of each variant."""
     values: dict[str, dict[int, Json]] = {}
     for number, variant in enumerate(run.variants) if run.variants else [(run.variant, run)]:
         for name, value in _asked("shown", variant):
-            values.setdefault(name, {})[number] = change_texts(to_wire(value), safe_text)
+            values.setdefault(name, {})[number] = to_wire(value)
     return values
 
 

@@ -5,7 +5,6 @@ import json
 
 import agent_nb.core.events as ev
 from agent_nb._base.constants import DEMO, is_demo
-from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import plural
 from agent_nb.core.run_settings import header_words
 from agent_nb.files import human_size, lost_files
@@ -165,7 +164,7 @@ def ready_line(run: FinishedRun, files_name: str | None, *, picked: bool = False
         line = f"`{run.name}` is ready, use `{run.name}.files`: {result_expression(run)}"
     else:
         line = f"`{run.name}` and `{files_name}` are ready: {result_expression(run)}"
-    return safe_text(line + variant_note(run, picked=picked))
+    return line + variant_note(run, picked=picked)
 
 
 def written_prompt(run: FinishedRun) -> str:

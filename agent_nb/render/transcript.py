@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, assert_never
 
 import agent_nb.core.events as ev
 from agent_nb._base.constants import NAMES_TYPE
-from agent_nb._base.secrets import mask, mask_json, masked_line
-from agent_nb._base.text import from_difference
+from agent_nb._base.secrets import mask, mask_json
+from agent_nb._base.text import from_difference, on_one_line
 from agent_nb._base.wire import Json
 from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
 from agent_nb.core.messages import Message, Source, ToolResult
@@ -90,7 +90,7 @@ class LineRow(BaseRow):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Masked lines below it."""
+        """Lines below it."""
         return ()
 
 
@@ -112,7 +112,7 @@ class PlanRow(LineRow):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        return tuple(f"{PLAN_MARKS[entry.status]} {masked_line(entry.text)}" for entry in self.entries)
+        return tuple(f"{PLAN_MARKS[entry.status]} {on_one_line(entry.text)}" for entry in self.entries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class ToolRow(LineRow):
     def lines(self) -> tuple[str, ...]:
         """What its code changed in the notebook."""
         texts = (str(output.get("text/plain", "")) for output in self.outputs if NAMES_TYPE in output)
-        return tuple(masked_line(line) for text in texts for line in text.splitlines() if line)
+        return tuple(on_one_line(line) for text in texts for line in text.splitlines() if line)
 
     @property
     def remarks(self) -> str:
@@ -202,7 +202,7 @@ def whole_outcome(row: LineRow) -> str:
 def line_text(row: LineRow) -> str:
     """Format on one line: `✓ create index.html: 2.1 kB, 80 lines`."""
     text = f"{ROW_STYLES[row.state].icon} {row.title}" + (f": {text}" if (text := whole_outcome(row)) else "")
-    return masked_line(text)
+    return on_one_line(text)
 
 
 def image_labels(images: Iterable[Thumbnail]) -> list[str]:

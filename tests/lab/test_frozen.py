@@ -184,10 +184,9 @@ def assert_nothing_ran(page: Page) -> None:
     assert page.evaluate("window.pwned") is None
 
 
-def look_at_tabs(page: Page) -> None:
-    """The trusted reading, tab by tab."""
+def look_at_it(page: Page) -> None:
+    """The trusted reading: the page in its frame, code and transcript in folds."""
     run = page.locator("[data-anb-run^=hero]")
-    run.get_by_label("Preview", exact=True).check()
     frame = run.frame_locator(".anb-stage iframe").frame_locator("iframe")
     frame.get_by_text("Fall asleep in Berlin.").wait_for()
     told = frame.locator("#told", has_text=",")
@@ -196,42 +195,23 @@ def look_at_tabs(page: Page) -> None:
         "storage 1, parent SecurityError, fetch refused, form heard, CSS1Compat, rgb(27, 27, 58)"
     )
     assert not run.get_by_text("The page itself is shown").is_visible()
-    run.get_by_label("Code", exact=True).check()
-    assert run.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
-    assert not run.locator(".anb-stage").is_visible()
-    run.get_by_label("Transcript", exact=True).check()
     assert run.get_by_text("The page is done").is_visible()
+    assert not run.get_by_text("Thought for 3.1 s", exact=True).is_visible()
+    for words in ("Code: 2 files", "Transcript: 5 tool calls", "edit style.css"):
+        run.locator("details:not([open]) > summary", has_text=words).first.click()
+    assert run.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
     assert run.get_by_text("Thought for 3.1 s", exact=True).is_visible()
-    for words in ("0 broken", "edit style.css"):
-        closed = run.locator("details:not([open]) > summary", has_text=words)
-        if closed.count() == 1:
-            closed.click()
     assert run.locator(".anb-add").is_visible()
     assert run.locator(".anb-plain").get_by_text("links").is_visible()
 
 
-def test_a_trusted_notebook_shows_tabs(trusted):
-    look_at_tabs(trusted)
+def test_a_trusted_notebook_shows_the_page(trusted):
+    look_at_it(trusted)
     assert_nothing_ran(trusted)
 
 
-def test_keys_choose_tabs_and_stay(trusted):
-    address = trusted.url
-    run = trusted.locator("[data-anb-run^=hero]")
-    run.get_by_label("Preview", exact=True).check()
-    run.get_by_label("Preview", exact=True).focus()
-    trusted.keyboard.press("ArrowRight")
-    assert run.get_by_label("Code", exact=True).is_checked()
-    trusted.keyboard.press("Enter")
-    trusted.wait_for_timeout(200)
-    assert trusted.url == address
-    assert trusted.locator("[data-anb-run*=pwned]").get_by_label("Preview", exact=True).is_checked()
-
-
 def test_links_stay_inside_the_preview(trusted):
-    run = trusted.locator("[data-anb-run^=hero]")
-    run.get_by_label("Preview", exact=True).check()
-    frame = run.frame_locator(".anb-stage iframe").frame_locator("iframe")
+    frame = trusted.locator("[data-anb-run^=hero]").frame_locator(".anb-stage iframe").frame_locator("iframe")
     frame.get_by_role("link", name="Other").click()
     frame.get_by_role("link", name="Book").click()
     frame.locator("#book").wait_for()
@@ -240,13 +220,13 @@ def test_links_stay_inside_the_preview(trusted):
     assert not [url for url in trusted.asked if "other.html" in url]
 
 
-def test_a_dark_theme_makes_it_dark(trusted):
+def test_it_takes_the_colours_of_a_dark_theme(trusted):
     change = "theme => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
     trusted.evaluate(change, "JupyterLab Dark")
-    look_at_tabs(trusted)
-    frozen = trusted.locator("[data-anb-run^=hero] .anb-frozen")
-    expect(frozen).to_have_css("background-color", "rgb(17, 17, 17)")
+    state = trusted.locator("[data-anb-run^=hero] .anb-ok").first
+    dark = state.evaluate("node => getComputedStyle(node).color")
     trusted.evaluate(change, "JupyterLab Light")
+    expect(state).not_to_have_css("color", dark)
 
 
 def test_an_untrusted_notebook_reads_as_a_document(untrusted):
@@ -254,12 +234,11 @@ def test_an_untrusted_notebook_reads_as_a_document(untrusted):
     assert output.get_by_text("hero: done in 4.3 s, claude-opus-5-5").is_visible()
     assert output.get_by_text("The page itself is shown where this notebook is trusted.").is_visible()
     assert output.locator("iframe").count() == 0
-    assert not output.locator("input").first.is_visible()
     assert not output.get_by_text("One page and its styles.").is_visible()
     assert output.get_by_text("The page is done").is_visible()
     output.get_by_text("Transcript: 5 tool calls, thought for 3.1 s").click()
     assert output.get_by_text("One page and its styles.").is_visible()
-    output.locator("summary", has_text="index.html").last.click()
+    output.locator("summary", has_text="Code: 2 files").click()
     assert output.locator("pre", has_text="<h1>Fall asleep in Berlin.</h1>").is_visible()
     untrusted.wait_for_timeout(300)
     assert_nothing_ran(untrusted)
@@ -285,14 +264,14 @@ def test_formulas_are_typeset_and_prices_are_not(lab_page, lab):
     expect(answer).to_contain_text("It costs $5 or $6, and ")
 
 
-def test_nbconvert_keeps_the_tabs(page, notebooks, tmp_path):
+def test_nbconvert_shows_the_page(page, notebooks, tmp_path):
     body, _ = HTMLExporter().from_filename(str(notebooks / "trusted.ipynb"))
     (tmp_path / "page.html").write_text(body, encoding="utf-8")
     page.route(
         "**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort()
     )
     page.goto((tmp_path / "page.html").as_uri(), wait_until="domcontentloaded")
-    look_at_tabs(page)
+    look_at_it(page)
     assert_nothing_ran(page)
 
 
@@ -302,12 +281,12 @@ def test_a_page_of_its_own_stands_alone(page, scheme, tmp_path):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": 480 if scheme == "dark" else 1100, "height": 900})
     page.goto((tmp_path / "run.html").as_uri())
-    look_at_tabs(page)
+    look_at_it(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert_nothing_ran(page)
 
 
-SCROLLED = """() => [...document.querySelectorAll(".anb-frozen *")].filter((node) =>
+SCROLLED = """() => [...document.querySelectorAll("[data-anb-run] *")].filter((node) =>
   node.scrollHeight > node.clientHeight + 1 && /auto|scroll|hidden/.test(getComputedStyle(node).overflowY)).length"""
 
 

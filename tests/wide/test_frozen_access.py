@@ -43,19 +43,15 @@ def findings(page) -> list[str]:
 def test_axe_finds_nothing_serious_when_frozen(browser, name: str, scheme: str):
     page = browser.new_page(color_scheme=scheme)
     page.set_content(forms()[name])
-    tabs = page.get_by_role("radio")
-    for number in range(max(1, tabs.count())):
-        if tabs.count():
-            tabs.nth(number).check(force=True)
-        assert findings(page) == []
-        page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
-        assert findings(page) == []
+    assert findings(page) == []
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+    assert findings(page) == []
     page.close()
 
 
 def test_axe_sees_the_frozen_form(browser):
     page = browser.new_page()
     page.set_content(forms()["done"])
-    page.evaluate("document.querySelector('.anb-frozen').append(document.createElement('button'))")
+    page.evaluate("document.querySelector('[data-anb-run]').append(document.createElement('button'))")
     assert any(found.startswith("button-name") for found in findings(page))
     page.close()

@@ -36,7 +36,7 @@ async def data_run(code: str, *outputs: dict, answer: str = "South leads.") -> R
 async def test_code_reads_like_a_cell_also_where_nothing_can_be_unfolded():
     run = await data_run("top = df.max()  # <most>", {"text/plain": "printed"}, TABLE, FIGURE, NAMES)
     page = bundle(run)["text/html"]
-    shown = page[page.index("anb-talk") :]
+    shown = page[page.index("anb-text") :]
     assert "<details" not in shown
     elements = Elements(shown)
     assert [pre.get("class") for pre in elements.named("pre")] == ["anb-source", None]
@@ -81,7 +81,7 @@ async def test_long_code_and_long_tables_are_folded_and_the_answer_is_not():
 
 async def test_code_and_what_it_printed_are_apart_where_styles_are_removed():
     page = bundle(await data_run("x", {"text/plain": "printed"}))["text/html"]
-    assert '</code></pre><p class="anb-c"><br>Output:</p><pre>printed</pre>' in page
+    assert '</code></pre><p class="anb-untrusted"><br>Output:</p><pre>printed</pre>' in page
     assert "Output:" not in bundle(await data_run("x", FIGURE))["text/html"]
 
 
@@ -93,8 +93,8 @@ async def test_a_long_output_is_folded_with_a_count():
 async def test_the_answer_and_the_names_that_code_left_come_last():
     run = await data_run("top = 1", NAMES)
     answer = '<div class="anb-answer"><div class="anb-text"><p>South leads.</p>\n</div></div>'
-    left = '<ul class="anb-left"><li><code>top</code>: pandas.DataFrame, 12 rows x 3 columns</li></ul>'
-    assert f"{answer}{left}</div>" in bundle(run)["text/html"]
+    left = '<ul class="anb-dim"><li><code>top</code>: pandas.DataFrame, 12 rows x 3 columns</li></ul>'
+    assert f"{answer.removesuffix('</div>')}{left}</div>" in bundle(run)["text/html"]
     assert (
         "South leads.\n\nIn the notebook:\n\n- `top`: pandas.DataFrame, 12 rows x 3 columns\n"
         in MARKDOWN.render(run)
@@ -145,4 +145,4 @@ async def test_only_a_number_that_nothing_computed_is_marked_in_saved_html_also_
         '<span style="text-decoration:underline dotted" title="Not comp[^"]*">(.*?)</span>', page
     )
     assert marks == ["18.4", '<span class="anb-math">$x = 20.5$', "475"]
-    assert page.index("475</span>") < page.index("Not computed: 18.4, 20.5, 475") < page.index("anb-foot")
+    assert page.index("475</span>") < page.index("Not computed: 18.4, 20.5, 475") < page.index("In Python")

@@ -2,18 +2,16 @@
 
 import base64
 import html
-import json
 from dataclasses import replace
 
 import pytest
 
 from agent_nb import Agent, tool
-from agent_nb._base.secrets import MASK, register, registered
+from agent_nb._base.secrets import MASK, register
 from agent_nb.notebook.views.views import PlainView
 from agent_nb.providers.scripted import ScriptedProvider, call, text, think
 from agent_nb.render import FORMS, bundle
 from agent_nb.render.frozen import MAX_ARGUMENT, code_html
-from agent_nb.run.store import RunStore
 from agent_nb.tools import Toolbox
 from tests.support.scripts import write
 from tests.unit.render.test_render import play
@@ -75,35 +73,6 @@ async def test_plain_text_holds_no_control_signs(capsys):
         handle = Agent(provider).start("Hello")
         PlainView(handle).finish(await handle, "files", [])
     assert "]0;pwned Bye." in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("newline", ["\n", " ", "\\n"])
-async def test_no_form_holds_a_line_of_a_secret(newline, tmp_path):
-    lines = [letter * 3 + "MIIEvQq7W2x9YbU8Xr3Tn1QwE5zZ9k0pLd" for letter in "ABCD"]
-    secret = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
-    before = set(registered)
-    register(secret)
-
-    @tool
-    def look(where: str) -> str:
-        """Looks."""
-        raise ValueError(f"cannot read {json.dumps({'args': json.dumps({'where': where})})}")
-
-    try:
-        quoted = secret.replace("\n", newline)
-        run = await play(
-            [call("look", {"where": quoted})],
-            [text(f"Yours is {quoted}.", fragment=2)],
-            tools=Toolbox.default([look]),
-        )
-        run = replace(run, prompt=quoted, error=quoted)
-        saved = RunStore(tmp_path).save(run)
-        forms = [*(form.render(run) for form in FORMS), *bundle(run).values()]
-        forms.append(saved.read_text(encoding="utf-8"))
-    finally:
-        registered.intersection_update(before)
-    assert not [form for form in forms if any(line in form for line in lines)]
-    assert all(MASK in form for form in forms)
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.suffix)

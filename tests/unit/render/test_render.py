@@ -18,6 +18,7 @@ from agent_nb.providers.scripted import ScriptedProvider, call, fail, stop, text
 from agent_nb.render import FORMS, HTML, MARKDOWN, TEXT, bundle, first_frame
 from agent_nb.render.frozen import MAX_IMAGE, code_html
 from agent_nb.render.summary import ready_line, run_digest
+from agent_nb.tools import Toolbox
 from agent_nb.tools.base import ToolOutput
 from tests.support.demo_kit import BAKERY, built
 from tests.support.scripts import write
@@ -119,7 +120,7 @@ async def test_hostile_text_stays_text():
         [think(HOSTILE), call("look", {"where": HOSTILE})],
         [write("it's <i> & .html", HOSTILE), call("nothing" + HOSTILE, {})],
         [text(hostile_words)],
-        tools=[*Agent("demo:").toolbox, look],
+        tools=[*Toolbox.default(), look],
     )
     run = replace(
         run, key=HOSTILE, name=HOSTILE, model=HOSTILE, prompt=HOSTILE, error=HOSTILE, reason="failed"
@@ -207,7 +208,6 @@ async def test_a_failure_without_files_is_short():
     seen = Elements(bundle(run)["text/html"])
     assert "hero: failed" in seen.text
     assert not seen.named("iframe")
-    assert not seen.named("input")
     assert "<code>SOME_KEY</code>" in bundle(run)["text/html"]
     assert "No key. Set `SOME_KEY`." in TEXT.render(run)
 
@@ -226,8 +226,7 @@ async def test_the_saved_size_is_bounded(size):
     page = "<!doctype html>\n" + line * (size // len(line))
     prose = "All is well. " * 300
     run = await play([write(content=page)], [think(prose), text(prose)])
-    code = len(page) * 1.2 if len(page) <= 64_000 else 0
-    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + code + 2 * len(prose) + 10_500
+    assert len(bundle(run)["text/html"]) <= 1.5 * len(page) + 2 * len(prose) + 9_500
     assert Elements(bundle(run)["text/html"]).page.endswith(page.removeprefix("<!doctype html>"))
 
 
@@ -251,7 +250,7 @@ async def test_long_code_is_left_out():
 async def test_broken_characters_never_come_out():
     run = await play([think("a\0b\ud800c"), text("d\0e\udfffé 😀")])
     run = replace(run, name="he\0ro", error="x\ud83d", prompt="\udc00")
-    for form in (*bundle(run).values(), *(form.render(run) for form in FORMS), ready_line(run, None)):
+    for form in (*bundle(run).values(), *(form.render(run) for form in FORMS)):
         assert "\0" not in form
         form.encode("utf-8")
     assert "é 😀" in bundle(run)["text/html"]
@@ -361,7 +360,7 @@ async def test_the_ready_line_names_the_variables():
     assert ready_line(await play([fail(ProviderError("No."))]), "files") == "`hero.error` has the details"
 
 
-async def test_variants_are_options():
+async def test_each_variant_has_its_page_and_that_of_the_picked_one_is_open():
     pages = [
         [call("create_file", {"path": "index.html", "content": f"<h1>Page {n}</h1>"})] for n in (1, 2, 3)
     ]
@@ -370,9 +369,7 @@ async def test_variants_are_options():
         race.label("hero", "hero-1")
         run = (await race).pick(2)
     seen = Elements(bundle(run)["text/html"])
-    labels = [(tab["aria-label"], "checked" in tab) for tab in seen.named("input")]
-    names = ("Variant 1", "Variant 2", "Variant 3", "Code", "Transcript")
-    assert labels == [(name, name == "Variant 2") for name in names]
+    assert [("open" in fold) for fold in seen.named("details")] == [False, True, False, False, False]
     assert [f"Page {n}" in frame["srcdoc"] for n, frame in enumerate(seen.named("iframe"), 1)] == [True] * 3
     assert "Variant 2 of 3; hero.pick(1) selects another" in seen.text
     assert MARKDOWN.render(run).endswith("\n\n**Variant 1**\n\nDone.\n\n**Variant 3**\n\nDone.\n")

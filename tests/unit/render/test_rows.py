@@ -7,6 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from agent_nb import Agent, tool
+from agent_nb._base.secrets import safe_text
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import MessageAdded, Note, PlanEntry, PlanUpdated, TextDelta
 from agent_nb.core.messages import Source, assistant
@@ -55,8 +56,8 @@ async def test_a_stopped_call_is_no_failed_call():
             handle.stop()
     run = await handle
     for shown in (Elements(bundle(run)["text/html"]).text, MARKDOWN.render(run), TEXT.render(run)):
-        assert re.search(r"create file\W* Cut off at \d+ bytes, unfinished\.", shown)
-        assert re.search(r"index\.html\W* \d+ bytes, unfinished\b", shown)
+        assert re.search(r"create file\W* Cut off at \d+ bytes?, unfinished\.", shown)
+        assert re.search(r"index\.html\W* \d+ bytes?, unfinished\b", shown)
         assert "Not run" not in shown
         assert "failed" not in shown
         assert "✗" not in shown
@@ -201,11 +202,11 @@ PLANS = [plan("in_progress", "pending", "pending"), plan("completed", "in_progre
 async def test_every_form_shows_one_plan_where_it_was_first(form, lines):
     run = await play([text("Done.")])
     started, *rest = run.events
-    shown = form(run, transcript((started, PLANS[0], *rest, PLANS[1])))
+    shown = safe_text(form(run, transcript((started, PLANS[0], *rest, PLANS[1]))))
     shown = Elements(shown).text if form is frozen_html else shown
     assert lines in shown
     assert shown.count("Plan") == 1
-    assert shown.index("Plan") < shown.index("Done.")
+    assert (shown.index("Plan") < shown.index("Done.")) != (form is frozen_html)  # its answer is first
 
 
 def test_a_view_that_prints_lines_gets_the_entries_of_a_plan_once():
