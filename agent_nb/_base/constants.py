@@ -1,6 +1,7 @@
 """Shared names. Importing this loads nothing else, so that `%load_ext` stays fast."""
 
 import sys
+from typing import Literal
 
 VERSION = "0.1.0"
 
@@ -9,6 +10,7 @@ IN_BROWSER = sys.platform == "emscripten"
 
 STACKS = ("html", "tailwind", "react", "vue", "bootstrap")
 """Names of `--stack`, each with a prompt of its own."""
+APPROVE: tuple[Literal["ask", "auto", "deny"], ...] = ("ask", "auto", "deny")
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 MODEL_VARIABLE = "AGENT_NB_MODEL"

@@ -55,26 +55,46 @@ await "$1" "$2"
 kill -KILL $all 2>/dev/null
 exit 0
 """
+PAUSE, GO_ON, LEAVE = b"11\n", b"12\n", b"13\n"
+"""Lines for the guard of a branch: stop its processes, continue them, or end all but the copies of the branch."""
 _BRANCH_GUARD = """
 trap : TERM
 exec 3<&0
-read line <&3 &
-wait $!
-[ -e /proc/self/status ] || others=$(below "$1" 2>/dev/null)
-kill -KILL "-$1" $others 2>/dev/null
-left=2
-while [ $left -gt 0 ]; do
-  left=$((left - 1))
-  for pid in $(grep -lsx "PPid:.$$" /proc/[0-9]*/status | cut -d/ -f3); do
-    kill -KILL "$pid" 2>/dev/null && left=2
+signal() {
+  if [ ! -e /proc/self/status ] || grep -qsx "PPid:.$$" "/proc/$2/status"; then kill "-$1" "-$2" 2>/dev/null; fi
+}
+end() {
+  others=
+  [ -e /proc/self/status ] || [ -n "$2" ] || others=$(below "$1" 2>/dev/null)
+  signal KILL "$1"
+  kill -KILL $others 2>/dev/null
+  left=2
+  while [ $left -gt 0 ]; do
+    left=$((left - 1))
+    for pid in $(grep -lsx "PPid:.$$" /proc/[0-9]*/status | cut -d/ -f3); do
+      [ -n "$2" ] && grep -aqsF "$2" "/proc/$pid/cmdline" && continue
+      kill -KILL "$pid" 2>/dev/null && left=2
+    done
+    sleep 0.02
   done
-  sleep 0.02
+}
+while :; do
+  (read line <&3 && exit "$line") &
+  wait $!
+  case $? in
+    11) signal STOP "$1" ;;
+    12) signal CONT "$1" ;;
+    13) end "$1" "$0" ;;
+    *) break ;;
+  esac
 done
+end "$1"
 exit 0
 """
 """Ends a process group, then its own children until it has none: as a subreaper, it gets those that others leave.
 
-It looks once more when it has found none: a process whose parent ends while it looks is in neither list.
+It looks once more when it has found none: a process whose parent ends while it looks is in neither list. The guards of
+copies of the branch are told by their command line.
 """
 
 _running: dict[int, asyncio.subprocess.Process] = {}
@@ -219,8 +239,8 @@ def guard_command(pid: int, mark: str) -> list[str]:
 
 
 def branch_guard_command(pid: int) -> list[str]:
-    """The guard of a branch, its parent: on a line or the end of stdin, or SIGTERM, it ends all below itself."""
-    return ["/bin/sh", "-c", _BELOW + _BRANCH_GUARD, "guard", str(pid)]
+    """The guard of a branch, its parent: at the end of stdin, another line or SIGTERM, it ends all below itself."""
+    return ["/bin/sh", "-c", _BELOW + _BRANCH_GUARD, "agent_nb branch guard", str(pid)]
 
 
 def find_program(name: str, search: str | None = None, folder: Path | None = None) -> str | None:

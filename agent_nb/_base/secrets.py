@@ -7,11 +7,11 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NewType
 from urllib.parse import unquote
 
 from agent_nb._base.late import SECRET_SOURCES
-from agent_nb._base.text import change_texts, showable_text
+from agent_nb._base.text import change_texts, on_one_line, shortened, showable_text, without_controls
 
 # A key may follow an escaped character, as in quoted JSON or a URL: `\n` ends in a letter, so \b does not match there.
 _ESCAPED = r"(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=\\x[0-9a-fA-F]{2})|(?<=%[0-9a-fA-F]{2})"
@@ -46,6 +46,10 @@ _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_\-])[A-Za-z0-9+/_\-]{500,}={0,2}")
 
 Span = tuple[int, int]
 MASK = "•••"
+Masked = NewType("Masked", str)
+"""A text that may leave the kernel. Only this module makes one, and the writer of a door accepts nothing else."""
+MaskedJson = NewType("MaskedJson", dict[str, Any])
+"""The same for JSON."""
 
 _MIN_LENGTH = 8
 """Shorter values are never masked, because they occur inside ordinary words."""
@@ -129,6 +133,12 @@ _UNFINISHED = re.compile(
 )
 """An escape that may continue in the next piece."""
 _KEY_TO_THE_END = re.compile(r"[A-Za-z0-9_\-.~+/=]*\Z")
+
+
+class Exact(str):
+    """A text that a page gets as it is: what a user is asked to accept, bound values, files as base64, our own code."""
+
+    __slots__ = ()
 
 
 def key_spans(text: str) -> Iterator[Span]:
@@ -250,20 +260,25 @@ def _long_lines(secret: str) -> Iterator[str]:
                 yield line
 
 
-def mask(text: str) -> str:
+def mask(text: str) -> Masked:
     """Replace each secret with `•••`. Long base64 data is unchanged."""
     spans = secret_spans(text)
-    return mask_spans(text, spans) if spans else text
+    return Masked(mask_spans(text, spans) if spans else text)
 
 
-def masked_line(text: str) -> str:
-    """Mask the text before joining its lines: a joined secret might not be recognised."""
-    return " ".join(mask(text).split())
+def short_line(text: str, limit: int) -> str:
+    """Return the text on one line, masked before it is cut: half a secret would not be recognised."""
+    return shortened(on_one_line(mask(text)), limit)
 
 
-def safe_text(text: str) -> str:
+def safe_text(text: str) -> Masked:
     """Mask the text and replace characters that front ends cannot save or show."""
     return mask(showable_text(text))
+
+
+def terminal_text(text: str) -> Masked:
+    """Mask the text and remove control characters, which a terminal would obey."""
+    return Masked(without_controls(safe_text(text)))
 
 
 def mask_pieces(texts: Sequence[str]) -> list[str]:
@@ -283,9 +298,23 @@ def mask_json(value: Any) -> Any:
     return change_texts(value, mask)
 
 
-def dump_masked(value: Any) -> str:
+def dump_masked(value: Any) -> Masked:
     text = json.dumps(value, ensure_ascii=False)
-    return text if mask(text) is text else json.dumps(mask_json(value), ensure_ascii=False)
+    return (
+        masked if (masked := mask(text)) is text else Masked(json.dumps(mask_json(value), ensure_ascii=False))
+    )
+
+
+def exact(value: Any) -> Any:
+    """The JSON value with all its texts `Exact`."""
+    return change_texts(value, Exact)
+
+
+def for_page(message: dict[str, Any]) -> MaskedJson:
+    """Mask a message to a page, but for its `Exact` texts."""
+    return MaskedJson(
+        change_texts(message, lambda text: str(text) if type(text) is Exact else safe_text(text))
+    )
 
 
 def mask_spans(text: str, spans: Sequence[Span]) -> str:
@@ -400,7 +429,7 @@ def as_accepted(value: Any, known: Mapping[str, str]) -> tuple[Any, tuple[str, .
     def shown(text: str) -> str:
         found = [*_found_in(known, text := showable_text(text))]
         places.update(dict.fromkeys((known[secret] for _, secret in found), ""))
-        return mask_spans(text, _merged(text, [span for span, _ in found], ()))
+        return Exact(mask_spans(text, _merged(text, [span for span, _ in found], ())))
 
     texts = change_texts(value, shown)
     return texts, tuple(places)

@@ -10,7 +10,7 @@ SLICE = 32 * 1024
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _EMOJI = "\u00a9\u00ae\u203c\u2049\u2122-\u2bff\u3030-\u3299\U0001f000-\U0001faff"
-# The twin is `js/src/printable.ts`; tests/support/printable.json contains the cases for both.
+# The twin is `js/src/base/printable.ts`; tests/support/printable.json contains the cases for both.
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\xa0\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f"
     "\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200c\u200e\u200f"
@@ -71,6 +71,10 @@ def fenced(text: str, language: str = "") -> str:
 def printable_line(text: str) -> str:
     """Return the text on one line, without control and bidi characters that could disguise it."""
     return " ".join("".join(character if character.isprintable() else " " for character in text).split())
+
+
+def on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def shortened(text: str, limit: int) -> str:

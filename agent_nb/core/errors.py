@@ -1,7 +1,6 @@
 """The exceptions of this package. Their messages state the problem and the remedy."""
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from typing import Any, Literal
 
 ToolErrorCode = Literal[
@@ -13,7 +12,12 @@ ended, `NOT_A_CALL` the end of one that turned out to be part of a text. Neither
 
 
 class AgentError(Exception):
-    """Base class of all exceptions that this package raises on purpose."""
+    """Base class of all exceptions that this package raises on purpose. Secrets in their messages are masked."""
+
+    def __init__(self, message: str = "") -> None:
+        from agent_nb._base.secrets import safe_text  # `%load_ext` does not need it
+
+        super().__init__(safe_text(message))
 
 
 class ConfigError(AgentError):
@@ -76,8 +80,10 @@ class ToolError(AgentError):
         """The line of the model's code that raised it."""
 
     def with_hint(self, text: str) -> "ToolError":
-        error = copy(self)
-        error.hint = " ".join(filter(None, (self.hint, text)))
+        error = type(self).__new__(
+            type(self), *self.args
+        )  # with dask.distributed, `copy` shares the attributes
+        vars(error).update(vars(self), hint=" ".join(filter(None, (self.hint, text))))
         return error
 
     def __str__(self) -> str:
@@ -101,7 +107,7 @@ class ProviderError(AgentError):
         window: int | None = None,
     ) -> None:
         super().__init__(message)
-        self.reason = message
+        self.reason = str(self)
         """What failed, for the row of a retry; may be shorter than the message."""
         self.retryable = retryable
         self.retry_after = retry_after

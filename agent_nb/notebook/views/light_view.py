@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterable
 
-from agent_nb._base.secrets import StreamMasker, mask, safe_text
+from agent_nb._base.secrets import MaskedJson, StreamMasker
 from agent_nb._base.text import printable_line
 from agent_nb.core.events import ApprovalRequested, Event, TurnFinished
 from agent_nb.core.phase import phase_after
@@ -38,7 +38,7 @@ def progress_of(events: Iterable[Event], hint: str, most: int = MAX_ROWS) -> Pro
     if last := transcript.streamed:
         # A partially received secret is not shown.
         rows.append(TextRow(turn=last.turn, text=StreamMasker().more(last.text)))
-    return Progress(printable_line(mask(phases.get(0, "starting"))), tuple(rows), hint)
+    return Progress(printable_line(phases.get(0, "starting")), tuple(rows), hint)
 
 
 def _without_outputs(call: ToolRow) -> LineRow:
@@ -57,7 +57,7 @@ class LightForm:
         self,
         handle: Handle,
         live: LiveRun,
-        show: Callable[[dict[str, str]], None],
+        show: Callable[[MaskedJson], None],
         hint: str,
         *,
         in_place: bool = True,
@@ -73,7 +73,7 @@ class LightForm:
     def show_question(self, request: ApprovalRequested) -> None:
         """Show the question. `input()` then blocks the loop, and with it all updates."""
         several = len({event.variant for event in self._handle.events}) > 1
-        title = safe_text(question_title(request, several=several))
+        title = question_title(request, several=several)
         self._update(f"{title[:1].upper()}{title[1:]}: answer below.")
 
     async def _follow(self) -> None:
@@ -81,9 +81,8 @@ class LightForm:
         while not await self._live.is_watched(wait):
             self._update(self._hint)
             wait = INTERVAL
-        async for batch in self._handle.batches():
-            is_due = self._in_place and any(isinstance(event, TurnFinished) for event in batch)
-            if is_due and not self._handle.done:
+        async for event in self._handle:
+            if self._in_place and isinstance(event, TurnFinished) and not self._handle.done:
                 self._update(self._hint, MAX_SAVED_ROWS)
                 await asyncio.sleep(INTERVAL)
 

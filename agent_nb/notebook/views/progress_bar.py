@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from agent_nb._base.threads import ticking
 from agent_nb.engine.batch.tally import Tally, Watcher
-from agent_nb.notebook.front_end import is_attended, on_interrupt
+from agent_nb.notebook.front_end import is_attended, on_interrupt, say
 from agent_nb.render.summary import dollars
 
 
@@ -36,4 +36,4 @@ class ProgressBar(Watcher):
         self._bar.leave = result is not None
         self._bar.close()
         if result is not None and self._tally.note:
-            print(f"{', '.join(self._tally.counts())}. {self._tally.note}")
+            say(f"{', '.join(self._tally.counts())}. {self._tally.note}")

@@ -12,7 +12,7 @@ from IPython import get_ipython
 from IPython.display import clear_output, display
 
 from agent_nb._base.atomic import FOLDER
-from agent_nb._base.secrets import StreamMasker, safe_text
+from agent_nb._base.secrets import MaskedJson, StreamMasker, terminal_text
 from agent_nb._base.text import without_controls
 from agent_nb._base.threads import running_loop
 from agent_nb.core.events import ENDINGS, ApprovalRequested, Event, RunFinished, TextDelta, UsageUpdated
@@ -20,7 +20,8 @@ from agent_nb.core.options import Options
 from agent_nb.core.phase import phase_after
 from agent_nb.engine.approval import Answer, Ask
 from agent_nb.engine.handle import Handle
-from agent_nb.notebook.front_end import has_cells, is_attended, keeps_displays, needs_view
+from agent_nb.notebook.failures import FailedCell, PlainCell
+from agent_nb.notebook.front_end import has_cells, is_attended, keeps_displays, needs_view, say
 from agent_nb.notebook.session import settings, shown_hub
 from agent_nb.render import TEXT, Progress, abandoned_frame, bundle, first_frame
 from agent_nb.render.shown import addition
@@ -43,8 +44,15 @@ TRUST = "Trust the notebook to watch; interrupt to stop."
 """Hint for servers that execute cells: they strip the widget's markup from untrusted outputs."""
 
 
+def _display(form: MaskedJson, *, display_id: bool = False) -> Any:
+    return display(form, raw=True, **({"display_id": True} if display_id else {}))
+
+
 class View:
     """Base class: shows one run in the cell's output. Prints only warnings."""
+
+    failure: FailedCell | PlainCell | None = None
+    """The cell that `%agent fix` or `explain` is about."""
 
     def __init__(self, handle: Handle) -> None:
         self._handle = handle
@@ -54,7 +62,7 @@ class View:
             self.warn(note)
 
     def warn(self, text: str) -> None:
-        print(text)
+        say(text)
 
     def connect(self, pick: Pick, keep: Keep) -> None:
         """Set the callbacks of the widget's buttons: Pick, and those of changes of cells."""
@@ -155,7 +163,7 @@ class TerminalView(View):
 
     def _line(self, text: str, look: RowStyle | None = None) -> None:
         self._clear_status()
-        text = without_controls(safe_text(text))
+        text = terminal_text(text)
         if look and self._colours:
             text = text.replace(look.icon, f"{_COLOURS[look.tone]}{look.icon}{RESET}", 1)
         sys.stdout.write(("\n" if self._mid_line else "") + text + "\n")
@@ -166,7 +174,7 @@ class TerminalView(View):
         if self._live and not self._mid_line:
             width = shutil.get_terminal_size().columns - 1
             phases = ", ".join(self._phases.values())
-            status = without_controls(safe_text(f"{self._handle.name}: {phases}"))[:width]
+            status = terminal_text(f"{self._handle.name}: {phases}")[:width]
             if status != self._status:
                 sys.stdout.write(f"{CLEAR_LINE}{DIM}{status}{RESET}")
                 self._status = status
@@ -200,7 +208,7 @@ class FrozenView(View):
         super().start(note and f"{note}\n")  # a blank line: the frame that follows has no space above it
 
     def finish(self, run: Run, files_name: str | None, paths: list[str], image: bytes = b"") -> None:
-        display(bundle(run, image), raw=True)
+        _display(bundle(run, image))
 
 
 class LiveView(FrozenView):
@@ -227,14 +235,14 @@ class LiveView(FrozenView):
         super().start(note)
         handle = self._handle
         self._live = hub().follow(handle, network=self._options.network)
-        self._live.cell, self._live.failure = self._cell, self._options.failure
+        self._live.cell, self._live.failure = self._cell, self.failure
         self._can_update = is_attended(get_ipython())
         stop = f"run `{handle.name}.stop()`" if self._options.background else "interrupt the kernel"
         hint = f"To stop it, {stop}." if self._can_update else TRUST
         # Another window of a shared notebook keeps the first frame until it trusts the notebook.
         watch = f"{hint} {WATCH}" if self._can_update else hint
         frame = first_frame(handle.key, handle.name, handle.model, handle.id, Progress(hint=watch))
-        self._display = display(frame, raw=True, display_id=True)
+        self._display = _display(frame, display_id=True)
         self._in_console = self._can_update and not has_cells(get_ipython())
         if needs_view():
             display(hub().model)
@@ -290,7 +298,7 @@ class LiveView(FrozenView):
         # The page replaces outputs that missed the update, so announce the end after it.
         live.announce_ready(run, files_name, picked=picked, paths=self._paths)
 
-    def _replace(self, form: dict[str, str]) -> None:
+    def _replace(self, form: MaskedJson) -> None:
         if self._can_update:
             self._display.update(form, raw=True)
             return
@@ -304,7 +312,7 @@ class LiveView(FrozenView):
             self._light.stop()
 
 
-def show_run(run: Run | Handle) -> dict[str, str] | None:
+def show_run(run: Run | Handle) -> MaskedJson | None:
     """The display bundle of a run as a cell's result; None (plain `repr`) if it is running and unknown to the page."""
     if isinstance(run, Handle):
         if run.result is None:
