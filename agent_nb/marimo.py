@@ -24,6 +24,7 @@ from agent_nb._base.threads import off_loop, uncancelled
 from agent_nb._base.wire import Json
 from agent_nb.agent import Agent
 from agent_nb.cassette.player import locate
+from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import ApprovalRequested
 from agent_nb.core.keywords import Keywords
@@ -31,6 +32,7 @@ from agent_nb.core.options import CassetteMode
 from agent_nb.core.run_settings import Limits
 from agent_nb.engine.approval import Answer, Policy, nobody_to_ask
 from agent_nb.engine.handle import Handle
+from agent_nb.engine.request import CellRequest
 from agent_nb.engine.run_input import InputArgs, read_images
 from agent_nb.engine.start import Prepared, VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
@@ -121,29 +123,19 @@ class MarimoCell:
                 "`record=True` writes one, `replay='off'` asks the model."
             )
         models = providers(self._models, self.options.get("pace", self.demo_pace))
-        agent = self._agent(models[0])
+        request = self._request(models[0])
         if mode != "live":
-            agent = agent.recording(self._target(mode), folder=self.folder)
-        return self._prepare(agent, models=models, variants=self.options.get("variants", 1))
+            recording = partial(CassetteRecording, Path(self._target(mode)), self.folder, False)
+            request = replace(request, record=recording)
+        return request.prepare_variants(models, self.options.get("variants", 1))
 
     def _replay(self) -> list[Prepared]:
         """Return the runs of the first cassette recorded for this request; empty if there is none."""
         models = [name for name in self._model_names for _ in range(self.options.get("variants", 1))]
         for path in self._cassettes:
             with contextlib.suppress(CassetteError):
-                return play(
-                    path,
-                    self.folder,
-                    self.options.get("pace", 0),
-                    lambda provider: self._prepare(self._agent(provider)),
-                    models,
-                )
+                return play(path, self.folder, self.options.get("pace", 0), self._request(DEMO_MODEL), models)
         return []
-
-    def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
-        return agent.prepare_variants(
-            self.prompt, **_part(self.options, InputArgs.__annotations__), **variants
-        )
 
     @cached_property
     def key(self) -> str:
@@ -166,7 +158,7 @@ class MarimoCell:
         if models := self.options.get("models"):
             return [models] if isinstance(models, str) else models
         if "agent" in self.options:
-            return [self.options["agent"].provider]
+            return [self.options["agent"].model]
         default = os.environ.get(MODEL_VARIABLE) or default_model_name() or DEMO_MODEL
         return [self.options.get("model", default)]
 
@@ -185,10 +177,11 @@ class MarimoCell:
             existing.unlink(missing_ok=True)
         return local[0]
 
-    def _agent(self, provider: Provider) -> Agent:
-        if "agent" in self.options:
-            return self.options["agent"].with_model(provider)
-        return Agent(provider, **_part(self.options, _AGENT_OPTIONS)).with_viewer(installed_viewer())
+    def _request(self, provider: str | Provider) -> CellRequest:
+        options, agent = self.options, self.options.get("agent")
+        if agent is None:
+            agent = Agent(provider, viewer=installed_viewer(), **_part(options, _AGENT_OPTIONS))
+        return agent.request(self.prompt, **_part(options, InputArgs.__annotations__))
 
 
 def _part(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

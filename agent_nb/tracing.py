@@ -25,7 +25,7 @@ from opentelemetry.trace import (
 )
 
 import agent_nb.core.events as ev
-from agent_nb._base.secrets import dump_masked, mask
+from agent_nb._base.secrets import Masked, dump_masked, mask
 from agent_nb._base.wire import Json
 from agent_nb.core.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.engine.journal import OBSERVERS
@@ -179,8 +179,7 @@ class RunTracer:
             f"execute_tool {name}", context=self._run_context, attributes=attributes
         )
         if self._contents:
-            arguments = dump_masked(self._arguments.get(call_id))
-            span.set_attribute("gen_ai.tool.call.arguments", arguments)
+            _set_text(span, "gen_ai.tool.call.arguments", dump_masked(self._arguments.get(call_id)))
         return span
 
     def _finish_call(self, event: ev.ToolFinished) -> None:
@@ -196,7 +195,7 @@ class RunTracer:
 
     def _record_messages(self, span: Span, name: str, messages: list[Json]) -> None:
         if self._contents:
-            span.set_attribute(name, dump_masked(messages))
+            _set_text(span, name, dump_masked(messages))
 
     def _change_messages(self, event: ev.MessageAdded | ev.ConversationCompacted) -> None:
         if isinstance(event, ev.ConversationCompacted):
@@ -213,8 +212,12 @@ class RunTracer:
             results = [part for part in message.parts if isinstance(part, ToolResult)]
             for call_id, result in zip(self._names, results, strict=False):
                 if self._contents and call_id in self._finished:
-                    self._finished[call_id][0].set_attribute("gen_ai.tool.call.result", mask(result.text))
+                    _set_text(self._finished[call_id][0], "gen_ai.tool.call.result", mask(result.text))
             self._end_calls()
+
+
+def _set_text(span: Span, name: str, text: Masked) -> None:
+    span.set_attribute(name, text)
 
 
 def _fail(span: Span, kind: str, description: str) -> None:

@@ -118,7 +118,8 @@ def examples() -> list[dict[str, Any]]:
         {"wrong": "salse", "word": "espresso", "entry": "Lyon"},
         {"first": "key ", "parts": "(?>.+?,\\ )(?>.+?;)", "last": "\\ end"},
         *({"pattern": pattern} for pattern in texts_of_patterns if pattern),
-        *({"self": each} for each in (*failure._RULES, *optional)),
+        *({"self": each} for each in failure._RULES),
+        *({"parameter": each} for each in optional),
         *({"family": family} for vendor in vendors.VENDORS.values() for family in vendor.models),
     ]
 

@@ -73,7 +73,12 @@ class KernelServer:
                 }
             case "tools/call":
                 result = await self._call(str(params.get("name")), as_object(params.get("arguments")))
-                return {"content": _content(result), "isError": not result.ok}
+                texts = [{"type": "text", "text": result_text(result.text)}]
+                images = [
+                    {"type": "image", "data": image.base64, "mimeType": image.media_type}
+                    for image in result.images
+                ]
+                return {"content": [*texts, *images], "isError": not result.ok}
         return None
 
 
@@ -111,10 +116,3 @@ class _Handler(RequestHandler):
         """Cancel the call if the agent disconnects or the run ends."""
         if self._answering:
             self._answering.cancel()
-
-
-def _content(result: ToolResult) -> list[Json]:
-    images = [
-        {"type": "image", "data": image.base64, "mimeType": image.media_type} for image in result.images
-    ]
-    return [{"type": "text", "text": result_text(result.text)}, *images]

@@ -1,7 +1,6 @@
 """Maps protocol messages to our types: tool calls merged from updates, usage, text, permission options."""
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -14,6 +13,7 @@ from agent_nb.core.events import PlanEntry, PlanStatus, Reason
 from agent_nb.core.messages import Usage
 from agent_nb.engine.tool_runner import one_line
 from agent_nb.files.diffs import unified_diff
+from agent_nb.providers.prices import count
 
 SERVER = "agent_nb"
 """Name of our MCP server for agents."""
@@ -192,11 +192,6 @@ def text_in(update: Json) -> str:
     return str(content.get("text") or "") if content.get("type") == "text" else ""
 
 
-def without_headings(thinking: str) -> str:
-    """Drop the empty headings that Gemini CLI and Codex put before their thinking."""
-    return re.sub(r"\A(\*{4}\n|\n)+", "", thinking)
-
-
 def option_of(options: Any, *, allow: bool) -> Json:
     """The outcome of a permission request. Options are selected by kind, because their order varies."""
     kinds = ("allow_once",) if allow else ("reject_once", "reject_always")
@@ -222,7 +217,7 @@ def usage_of(result: Json) -> Usage:
     usage = result.get("usage")
     if isinstance(usage, dict):
         uncached, cached_read, cached_write, total, output = (
-            _count(usage, f"{name}Tokens")
+            count(usage.get(f"{name}Tokens"))
             for name in ("input", "cachedRead", "cachedWrite", "total", "output")
         )
         all_input = uncached + cached_read + cached_write
@@ -231,15 +226,10 @@ def usage_of(result: Json) -> Usage:
             cached_read=cached_read,
             cached_write=cached_write,
             output=max(output, total - all_input),  # some count thinking separately
-            reasoning=_count(usage, "thoughtTokens"),
+            reasoning=count(usage.get("thoughtTokens")),
         )
     counts = as_object(as_object(as_object(result.get("_meta")).get("quota")).get("token_count"))
-    return Usage(input=_count(counts, "input_tokens"), output=_count(counts, "output_tokens"))
-
-
-def _count(counts: Json, name: str) -> int:
-    value = counts.get(name)
-    return value if isinstance(value, int) and value > 0 else 0
+    return Usage(input=count(counts.get("input_tokens")), output=count(counts.get("output_tokens")))
 
 
 def cost_of(update: Json) -> float | None:

@@ -4,8 +4,8 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from agent_nb._base.constants import ACP
-from agent_nb._base.secrets import safe_text
-from agent_nb._base.text import listed, printable, printable_line, shortened
+from agent_nb._base.secrets import safe_text, short_line
+from agent_nb._base.text import listed, printable, printable_line
 from agent_nb._base.user_file import UserFile
 from agent_nb.acp.known import KnownAgent
 from agent_nb.core.errors import ModelNotFoundError
@@ -20,7 +20,7 @@ _SUGGESTED = 3
 def showable(models: Mapping[str, str]) -> dict[str, str]:
     """The names of the first models by id. Ids that a cell cannot name, or that contain a secret, are left out."""
     return {
-        model: shortened(printable_line(safe_text(name)), _MAX_CHARACTERS)
+        model: short_line(printable_line(name), _MAX_CHARACTERS)
         for model, name in [*models.items()][:MAX_MODELS]
         if 0 < len(model) <= _MAX_CHARACTERS
         and " " not in model
@@ -49,11 +49,9 @@ def not_offered(agent: KnownAgent, model: str, models: Mapping[str, str]) -> Mod
     """The error for a model that the agent does not offer."""
     names = [*showable(models)]
     if not names:
-        return ModelNotFoundError(
-            f"{agent.title} does not let its model be chosen. Leave out `/{safe_text(model)}`."
-        )
+        return ModelNotFoundError(f"{agent.title} does not let its model be chosen. Leave out `/{model}`.")
     near = difflib.get_close_matches(model, names, _SUGGESTED) or names[:_SUGGESTED]
     return ModelNotFoundError(
-        f"{agent.title} has no model {safe_text(model)!r}. It offers {models_text(names)}.",
+        f"{agent.title} has no model {model!r}. It offers {models_text(names)}.",
         other_models=[f"{ACP}:{agent.name}/{name}" for name in near],
     )

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from agent_nb._base.constants import ACP
 from agent_nb.acp.known import find
@@ -24,6 +25,8 @@ SILENCE = 300.0
 
 class AgentProvider(Provider):
     """An outside agent, as `NAME` or `NAME/MODEL`, which runs its turns and tools itself."""
+
+    runs_by: Literal["agent"] = "agent"
 
     def __init__(self, name: str, *, effort: str | None = None, silence: float | None = None) -> None:
         self._agent = find(name.partition("/")[0])

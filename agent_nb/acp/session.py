@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
 from agent_nb._base.program import Program, ProgramError
-from agent_nb._base.secrets import safe_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.acp.folder import Folder
@@ -115,7 +114,7 @@ class AgentConnection:
             text = f"failed: {str(error).rstrip('.')}."
         else:
             text = f"has ended. {error}{output}"
-        return AgentError(safe_text(f"{agent.title} {text}"))
+        return AgentError(f"{agent.title} {text}")
 
     async def _send(self, message: Json) -> None:
         if self._error:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import agent_nb.core.events as ev
@@ -23,7 +24,7 @@ from agent_nb.engine.journal import Journal
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, one_line
 from agent_nb.engine.turns import Turns
-from agent_nb.providers.base import Request, RequestFacts
+from agent_nb.providers.base import Request, RequestFacts, TextPiece, ThinkingPiece
 from agent_nb.run.cut_off import NOT_RUN
 from agent_nb.tools import Tool
 
@@ -179,10 +180,12 @@ class AgentTurns(Turns):
                 self._own_text.append(text)
                 log.info("%s: %s", self._title, text.strip())
             case "agent_message_chunk":
-                self._say(ev.TextDelta, Text, text)
+                self._say(TextPiece, Text, text)
             case "agent_thought_chunk":
                 is_first = not any(isinstance(part, Thinking) for part in self._parts[-1:])
-                self._say(ev.ThinkingDelta, Thinking, mapping.without_headings(text) if is_first else text)
+                # Gemini CLI and Codex put empty headings before their thinking.
+                text = re.sub(r"\A(\*{4}\n|\n)+", "", text) if is_first else text
+                self._say(ThinkingPiece, Thinking, text)
             case "tool_call" | "tool_call_update" if update.get("toolCallId"):
                 await self._update_call(update)
             case "plan" if entries := mapping.plan_of(update, self._folder.relative):
@@ -195,13 +198,11 @@ class AgentTurns(Turns):
                     self._meter.reported_cost = cost
                     self._budget.report()
 
-    def _say(
-        self, kind: type[ev.TextDelta | ev.ThinkingDelta], part: type[Text | Thinking], text: str
-    ) -> None:
+    def _say(self, kind: type[TextPiece | ThinkingPiece], part: type[Text | Thinking], text: str) -> None:
         if not text:
             return
         self._need_turn()
-        self._emit(kind, text=text)
+        self._journal.collect(text, self._writers[kind])
         last_part = self._parts[-1] if self._parts else None
         if isinstance(last_part, part):
             self._parts[-1] = part(last_part.text + text)

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import read_file
@@ -43,6 +43,7 @@ class ReplayProvider(Provider):
     """One variant of a saved run, under the name of the model that made it."""
 
     offline = True
+    runs_by: Literal["recording"] = "recording"
 
     def __init__(
         self, run: Run, path: str, *, pace: float = 0.0, variant: int = 0, any_request: bool = False
@@ -173,7 +174,7 @@ class ReplayHandle(RunHandle):
                 name=self.name,
                 key=self.key,
                 settings=self.settings,
-                events=self.events.packed(),
+                events=self.events,
                 annotations=self._annotations if run is self._recorded else (),
                 failed_check="",
             )

@@ -121,10 +121,6 @@ class LabRules:
             if family not in allowed and tool.name not in allowed
         )
 
-    def changed(self, before: "LabRules") -> list[str]:
-        names = [item.name for item in fields(self) if item.name not in ("path", "file", "digest")]
-        return [name for name in names if getattr(self, name) != getattr(before, name)]
-
 
 def _times(moment: datetime, now: datetime) -> str:
     """Format both times in the lab's time zone, so that a wrong system clock is noticed."""
@@ -303,5 +299,6 @@ class LabWatch:
         if previous is None:
             title = f": {rules.title}" if rules.title else ""
             return f"This notebook follows the rules of {rules.file}{title}. `{command}` shows them."
-        changes = ", ".join(rules.changed(previous)) or "its place"
-        return f"{rules.file} has changed ({changes}). `{command}` shows the rules."
+        names = [item.name for item in fields(rules) if item.name not in ("path", "file", "digest")]
+        changes = [name for name in names if getattr(rules, name) != getattr(previous, name)]
+        return f"{rules.file} has changed ({', '.join(changes) or 'its place'}). `{command}` shows the rules."

@@ -61,7 +61,8 @@ class NotebookReading:
             yield f"{_named(late)} ran before the cell above. {AGAIN}"
         elif ran and ran[-1][1] > len(ran) + self.submits:
             yield f"Some cells ran more than once: {len(ran)} cells have numbers up to {ran[-1][1]}. {AGAIN}"
-        if failed := [cell for cell in self.cells if is_check(cell) and _has_failed(cell)]:
+        kinds = {cell.number: [output.get("output_type") for output in cell.outputs] for cell in self.cells}
+        if failed := [cell for cell in self.cells if is_check(cell) and "error" in kinds[cell.number]]:
             yield f"The check of {_named(failed, capital=False)} failed."
 
 
@@ -116,10 +117,6 @@ def is_check(cell: CellContent) -> bool:
     lines = cell.source.splitlines()
     head = takewhile(lambda line: line.startswith(("%%", "#")) or not line.strip(), lines)
     return any(map(_CHECK.match, head))
-
-
-def _has_failed(cell: CellContent) -> bool:
-    return any(output.get("output_type") == "error" for output in cell.outputs)
 
 
 def _label(cell: CellContent) -> str:

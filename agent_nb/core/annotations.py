@@ -1,9 +1,8 @@
 """Notes shown at a moment of a replay. A question pauses the replay until the reader has chosen an answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from agent_nb._base.secrets import safe_text
 from agent_nb.core.errors import ConfigError
 
 LONGEST_TEXT = 5_000
@@ -58,19 +57,6 @@ def answer_text(answer: int | str | None, choices: Sequence[str]) -> str:
         have = f"1 to {len(choices)}" if choices else "none"
         raise ConfigError(f"There is no choice {answer!r}; the question has {have}.")
     return choices[number - 1]
-
-
-def safe_annotations(annotations: Sequence[Annotation]) -> tuple[Annotation, ...]:
-    return tuple(
-        replace(
-            note,
-            text=safe_text(note.text),
-            ask=safe_text(note.ask),
-            choices=tuple(map(safe_text, note.choices)),
-            answer=safe_text(note.answer),
-        )
-        for note in annotations
-    )
 
 
 def _check_choices(choices: tuple[str, ...]) -> None:

@@ -1,7 +1,7 @@
 """What a feature declares: its option, default, keyword, setting and rule, and where its code is.
 
-Built-in features and those of plugins are equal: `agent_nb/features/` lists the built-in ones. `%load_ext` imports
-their declarations, so they stay light; the code is imported when a run is prepared.
+Built-in features and those of plugins are equal: `agent_nb/features/` lists the built-in ones. Help and completion
+import their declarations, so they stay light; the code is imported when a run is prepared.
 """
 
 import importlib

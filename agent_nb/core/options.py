@@ -1,27 +1,21 @@
 """The options of `%%agent`. Each field of `Options` is one option with its spelling and help.
 
-`%load_ext` imports this module to build the help; `notebook/parsing.py` reads a line into `Options`.
+`notebook/parsing.py` reads a line into `Options`. `%load_ext` does not import this module.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from agent_nb._base.constants import EFFORTS, STACKS
 from agent_nb.core.feature import follow
 from agent_nb.core.option import Number, Option, above_zero, count, option
 
-Approve = Literal["ask", "auto", "deny"]
-APPROVE: tuple[Approve, ...] = get_args(Approve)
 CassetteMode = Literal["auto", "record", "replay", "live"]
-OPTIONS_HEAD = "\n\nOptions:\n"
-"""Heading of the options in the magic's docstring."""
-
-
 PACE = Number(float, lambda value: 0 <= value < float("inf"), "a number of at least 0", "0.5")
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)  # each generated method makes `%load_ext` slower
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Options:
     """The parsed options of a `%%agent` line. To add an option, add a field here and use it."""
 
@@ -141,8 +135,6 @@ class Options:
     line: str = ""
     prefers_replay: bool = False
     """Whether a matching cassette is replayed even with `--replay off`, and any other is ignored."""
-    failure: Any = None
-    """The failed cell for `%agent fix`, from which the prompt is built."""
     of_features: Mapping[str, Any] = field(default_factory=dict)
     """The options of features, by name. `value` reads them."""
 

@@ -1,4 +1,4 @@
-"""The phase of a run: a short description of its activity. `reduce` in `js/src/state.ts` uses the same wording."""
+"""The phase of a run: a short description of its activity. `reduce` in `js/src/run/state.ts` uses the same wording."""
 
 from typing import assert_never
 

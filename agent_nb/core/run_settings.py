@@ -283,6 +283,13 @@ def check_stack(stack: str) -> str:
     return stack
 
 
+def read_data(data: Any) -> Literal["schema", ""] | None:
+    """Return the setting for `all` or `schema`; None if neither is chosen."""
+    if data not in (None, "all", "schema"):
+        raise ConfigError(f"`data` must be 'all' or 'schema', not {data!r}.")
+    return "" if data == "all" else data
+
+
 def _plain(value: Any) -> Any:
     return {**value} if isinstance(value, Mapping) else [*value] if isinstance(value, tuple) else value
 

@@ -14,14 +14,15 @@ from typing import Any
 from agent_nb._base.text import plural, shortened
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import ProviderError
-from agent_nb.core.events import WhyCompacted
+from agent_nb.core.events import TurnFinished, WhyCompacted
 from agent_nb.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.core.run_settings import RunSettings
 from agent_nb.engine.cost import density, estimate_tokens
-from agent_nb.engine.run_input import RunInput, attachments_in, base_density
+from agent_nb.engine.run_input import RunInput, attachments_in
 from agent_nb.prompts import content_note, prompt_text, summary_entry, summary_heading
 from agent_nb.providers.base import VENDOR_DATA
 from agent_nb.render.summary import count
+from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 
 SHORT = 200
@@ -241,7 +242,7 @@ class Window:
         self.without: frozenset[str] = frozenset()
         self.size = settings.window
         self._has_sent = False
-        self._density = base_density(run_input.base)
+        self._density = _base_density(run_input.base)
         self._fixed = estimate_tokens((), system, toolbox.specs)
 
     def add_to_question(self, parts: Sequence[Part]) -> None:
@@ -324,3 +325,14 @@ def _detail(figures: Json) -> str:
 def room_in(window: int | None) -> int | None:
     """Maximum tokens of a request, so that the answer fits the window too; None if the window is unknown."""
     return window - min(LARGEST_ANSWER, window // 3) if window else None
+
+
+def _base_density(base: Run | None) -> float:
+    """Ratio of actual to estimated tokens in the base run."""
+    if base is None:
+        return 1.0
+    usages = [event.usage for event in base.events.of(TurnFinished)]
+    answers = [index for index, message in enumerate(base.messages) if message.role == "assistant"]
+    if not usages or not answers:
+        return 1.0
+    return density(usages[-1].input, estimate_tokens(base.messages[: answers[-1]], base.system, base.tools))

@@ -31,8 +31,10 @@ from agent_nb.run import Run
 TOKENS_PER_IMAGE = 1_200
 TOKENS_PER_PAGE = 2_000
 """Of a PDF: vendors count the text of a page, and most of them also an image of it."""
-UPDATE_EVERY = 2_000
-"""Characters between estimates: frequent enough to enforce a budget, and still cheap."""
+CHECK_EVERY = 2_000
+"""Characters between checks of the limits: frequent enough to enforce a budget, and still cheap."""
+ESTIMATE_SECONDS = 1.0
+"""Minimum seconds between estimates of the usage."""
 MILLION = 1_000_000
 
 Price = Callable[[Usage], float | None]
@@ -175,6 +177,7 @@ class Budget:
     def __init__(self, limits: Limits, price: Price, meters: list[CostMeter], journal: Journal) -> None:
         self._limits, self._meters, self._journal = limits, meters, journal
         self._timer: asyncio.TimerHandle | None = None
+        self._next_estimate = 0.0
         self.meter = CostMeter(price)
         meters.append(self.meter)
 
@@ -207,9 +210,11 @@ class Budget:
     def estimate(self, due: int) -> int:
         """Check the limits and emit a due cost estimate; return the character count at which the next is due."""
         if self.meter.chars >= due:
-            due = self.meter.chars + UPDATE_EVERY
-            usage, cost = self.meter.estimate()
-            self._journal.emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
+            due = self.meter.chars + CHECK_EVERY
+            if self._journal.at >= self._next_estimate:
+                self._next_estimate = self._journal.at + ESTIMATE_SECONDS
+                usage, cost = self.meter.estimate()
+                self._journal.emit(UsageUpdated, usage=usage, cost=cost, estimated=True)
         self.check()
         return due
 

@@ -1,6 +1,6 @@
 """What features change before a run starts: a request, and the runs of a cell."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -96,9 +96,6 @@ class Host(Protocol):
 
     def is_attended(self) -> bool: ...
     def confirm(self, question: str) -> bool: ...
-    def executed_cells(self) -> Iterator[str]:
-        """The source, text output and error of each earlier cell, masked, newest first."""
-
     def refusal(self, consents: UserFile, subject: Sequence[str], question: str) -> str:
         """Why the user has not allowed this subject, a path and what is asked about it; empty if they have."""
 
@@ -113,6 +110,8 @@ class CellPrompt(GivenValues):
     sends_values: bool
     connect: Callable[[], object]
     """Connects to the page, if the user watches it, so that it can be asked for cells of the notebook."""
+    about: Any = None
+    """The executed cell that `%agent fix` or `explain` is about."""
     describe: Callable[[str], Awaitable[Description]] = field(init=False)
     """Describes the value at a path, masked, or its schema if no values are sent; raises `ConfigError`."""
     titles: dict[str, str] = field(default_factory=dict)

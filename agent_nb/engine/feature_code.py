@@ -140,8 +140,11 @@ class FeatureCode(Generic[Given]):
     def prepare(self, draft: Draft) -> None:
         """Change a request that is prepared, and record the setting in `draft.recorded`."""
 
-    def run(self, prepared: PreparedRun, start: StartRuns) -> "Handle | None":
-        """Start runs for a request without variants, and return the handle that counts; None for the ordinary way."""
+    def run(self, request: Sequence[PreparedRun], start: StartRuns) -> "Handle | None":
+        """Start runs for a request, which has one prepared run for each variant, and return the handle that counts.
+
+        None starts the request itself.
+        """
         return None
 
     def part(self, run: PartInputs) -> RunPart | None:
@@ -189,8 +192,3 @@ class CellCode(Generic[Given]):
 
     async def before_view(self, end: CellEnd) -> None:
         """Add to what is shown of a run that has ended. An interrupt cancels it."""
-
-
-class GivenPart(CellCode[Description]):
-    async def prompt(self, cell: CellPrompt) -> Description | None:
-        return cell.get(self.feature)

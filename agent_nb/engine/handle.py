@@ -72,14 +72,8 @@ class Handle(ABC):
     def done(self) -> bool:
         return self.result is not None
 
-    def batches(self) -> AsyncIterator[list[Event]]:
-        """Yield the events as they happen, in batches."""
-        return self._event_log.batches()
-
-    async def __aiter__(self) -> AsyncIterator[Event]:
-        async for batch in self.batches():
-            for event in batch:
-                yield event
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return aiter(self._event_log)
 
     def __await__(self) -> Generator[Any, None, Run]:
         return self._wait_ticking().__await__()

@@ -12,6 +12,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ModelNotFoundError
 from agent_nb.core.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
+from agent_nb.core.messages import Message
 from agent_nb.engine.approval import Approvals, Consent
 from agent_nb.engine.cost import Budget, CostMeter
 from agent_nb.engine.ending import EndRun
@@ -152,19 +153,21 @@ class EngineRun(RunHandle):
             self._start()
         if ENDINGS[reason].is_cut:
             self._journal.tick()
+        self._journal.flush()
         self._budget.meter.cut_off()
         turns = self._turns
         could_write = any(tool.stream for tool in self.prepared.toolbox)
         keep_unfinished(self.events, turns.messages, turns.add, self._workspace, could_write=could_write)
         turns.close_calls()
-        self._end_with(self._result(reason, error and mask(error), other_models))
+        self._end_with(self._result(reason, error, other_models))
 
     def _result(self, reason: Reason, error: str | None, other_models: tuple[str, ...]) -> Run:
         meter, seconds = self._budget.meter, self._journal.at
         usage, cost = meter.total, meter.cost
         end, failure = self._turns.parts.finish()
         if failure and not (error or ENDINGS[reason].is_by_user):
-            reason, error = "failed", mask(failure)
+            reason, error = "failed", failure
+        error = error and mask(error)
         about = {"reason": reason, "error": error, "other_models": other_models, "answer": end.answer}
         self._emit(RunFinished, **about, values=end.values, usage=usage, cost=cost, seconds=seconds)
         return Run(
@@ -179,7 +182,7 @@ class EngineRun(RunHandle):
             messages=tuple(self._turns.messages),
             history=self._turns.window.question,
             replaced=tuple(self._turns.window.replaced),
-            events=self.events.packed(),
+            events=self.events,
             usage=usage,
             cost=cost,
             seconds=seconds,
@@ -196,3 +199,11 @@ class EngineRun(RunHandle):
         if change.call_id is not None:
             self._journal.tick()
         self._emit(FileChanged, **vars(change))
+
+
+def first_messages(prepared: PreparedRun) -> tuple[Message, ...]:
+    """The messages of the first request, as they are sent without middleware."""
+    journal = Journal("", 0, prepared.provider.new_clock())
+    return Turns(
+        prepared, journal, Budget(prepared.settings.limits, prepared.price, [], journal)
+    ).first_messages()

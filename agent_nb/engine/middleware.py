@@ -53,20 +53,13 @@ class Hooks:
     subscribers: list[Callable[[Event], None]] = field(default_factory=list)
     """Like `on_event`, but also called in replays."""
 
-    def plus(self, middleware: Any = ()) -> "Hooks":
-        """Return a copy with the hook methods of these objects; raise `ConfigError` for an object without any."""
-        if isinstance(middleware, str) or not isinstance(middleware, Iterable):
-            raise ConfigError("`middleware` is a list of objects.")
+    def plus(self, middleware: Iterable[Any]) -> "Hooks":
+        """Return a copy with the hook methods of these objects."""
         hooks = Hooks(**{entry.name: [*getattr(self, entry.name)] for entry in fields(self)})
         for item in middleware:
-            check_middleware(item)
             for name in methods_of(item):
                 getattr(hooks, name).append(getattr(item, name))
         return hooks
-
-    def __getstate__(self) -> Any:
-        """Leave out the subscribers, which belong to this process."""
-        return None, {entry.name: getattr(self, entry.name) for entry in fields(self)} | {"subscribers": []}
 
     async def outgoing(self, request: Request, model: str, settings: Json) -> Request:
         """The request after all `on_request` hooks. The run fails if a hook fails."""
@@ -83,6 +76,16 @@ class Hooks:
         for hook in self.on_request:
             draft = await _apply_hook(hook, draft)
         return replace(request, system=draft.system, messages=tuple(draft.messages), tools=tuple(draft.tools))
+
+
+def read_middleware(middleware: Any) -> tuple[Any, ...]:
+    """Return the objects; raise `ConfigError` for one without a hook method."""
+    if isinstance(middleware, str) or not isinstance(middleware, Iterable):
+        raise ConfigError("`middleware` is a list of objects.")
+    objects = tuple(middleware)
+    for item in objects:
+        check_middleware(item)
+    return objects
 
 
 def check_middleware(value: Any) -> None:

@@ -7,7 +7,6 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from agent_nb._base.log import log
-from agent_nb._base.secrets import mask
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.events import Event
 from agent_nb.core.feature import Feature, features, imported, is_built_in
@@ -158,11 +157,11 @@ def prepare(draft: Draft) -> None:
             code_of(feature).prepare(draft)
 
 
-def run_of_feature(prepared: PreparedRun, start: StartRuns) -> Handle | None:
-    """The run that a feature starts for this request; None if none does."""
+def run_of_feature(request: Sequence[PreparedRun], start: StartRuns) -> Handle | None:
+    """What a feature starts for this request; None if none does."""
     for feature in features():
         with _named(feature.name, ConfigError):
-            if (handle := code_of(feature).run(prepared, start)) is not None:
+            if (handle := code_of(feature).run(request, start)) is not None:
                 return handle
     return None
 
@@ -218,7 +217,7 @@ def _named(
 
 
 def failure_text(name: str, error: Exception) -> str:
-    return mask(f"The feature `{name}` failed: {type(error).__name__}: {error}")
+    return f"The feature `{name}` failed: {type(error).__name__}: {error}"
 
 
 @cache

@@ -1,12 +1,12 @@
 """A run that has not started: its request and its fingerprint."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 from agent_nb._base.constants import STACKS
-from agent_nb._base.secrets import mask, mask_json
+from agent_nb._base.secrets import mask_json
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
@@ -17,7 +17,6 @@ from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.middleware import Hooks
 from agent_nb.engine.run_input import RunInput
 from agent_nb.images.maker import Studio
-from agent_nb.pages.find_element import Element
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.prompts import CHANGE_FROM_IMAGE, FROM_IMAGE, prompt_text
 from agent_nb.providers.base import Provider
@@ -57,8 +56,7 @@ class PreparedRun:
     studio: Studio | None
     viewer: PageViewer | None
     """Renders the run's page for checks; None if unavailable."""
-    record: "Callable[[Sequence[PreparedRun]], Recording] | None"
-    """Opens a recording for variants about to start."""
+    record: "Recorder | None"
     bind: Callable[[str, int], None] | None = None
     """Binds a starting variant's page to the notebook, given the run id and variant index."""
     given: Mapping[str, Any] = field(default_factory=dict)
@@ -125,16 +123,12 @@ class PreparedRun:
                 "or limit `steps` and `seconds` instead."
             )
 
-    def pointing_at(self, elements: Sequence[Element], names: Iterable[str] = ()) -> Self:
-        """The same request with the appearance of these elements, captured just before it is sent.
-
-        `names` are notebook names that may be sent even with `--data schema`.
-        """
-        run_input = replace(self.run_input, names=frozenset(names))
-        return replace(self, run_input=run_input, kept={**self.kept, "elements": tuple(elements)})
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.provider.name}: {self.run_input.prompt!r:.60}>"
+
+
+Recorder = Callable[[Sequence[PreparedRun]], Recording]
+"""Opens a recording for variants about to start."""
 
 
 def digest(value: Any) -> str:
@@ -185,7 +179,7 @@ def release_fingerprint(prepared: PreparedRun) -> Json:
 def history_digest(history: Sequence[Message]) -> str:
     if not history:
         return ""
-    return digest([_content(message) for message in history if not _is_built_in(message)])
+    return digest(mask_json([_content(message) for message in history if not _is_built_in(message)]))
 
 
 def _is_built_in(message: Message) -> bool:
@@ -199,7 +193,7 @@ def _content(message: Message) -> list[Any]:
     for part in message.parts:
         match part:
             case Text(text, origin=None):
-                content.append(mask(text))
+                content.append(text)
             case ToolCall(name=name, arguments=arguments):
-                content.append([name] if part.shortened else [name, mask(arguments)])
+                content.append([name] if part.shortened else [name, arguments])
     return content

@@ -27,7 +27,6 @@ from agent_nb.core.messages import (
     user,
 )
 from agent_nb.engine.approval import ApprovalRules
-from agent_nb.engine.cost import density, estimate_tokens
 from agent_nb.files import Content, Files, Workspace, safe_path, unfinished_files
 from agent_nb.files.diffs import unified_diff
 from agent_nb.images.convert import to_image
@@ -367,17 +366,6 @@ def open_run(prompt: str, input_args: InputArgs, *, can_read: bool) -> RunInput:
         base=base,
         without_values={note: other for note, other in notes.items() if other},
     )
-
-
-def base_density(base: Run | None) -> float:
-    """Ratio of actual to estimated tokens in the base run."""
-    if base is None:
-        return 1.0
-    usages = [event.usage for event in base.events.of(ev.TurnFinished)]
-    answers = [index for index, message in enumerate(base.messages) if message.role == "assistant"]
-    if not usages or not answers:
-        return 1.0
-    return density(usages[-1].input, estimate_tokens(base.messages[: answers[-1]], base.system, base.tools))
 
 
 def _check_arguments(prompt: object, files: object, base: object, messages: object) -> None:

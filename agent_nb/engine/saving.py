@@ -15,7 +15,7 @@ from typing import Any
 import agent_nb.core.events as ev
 from agent_nb._base.log import log
 from agent_nb._base.program import process_start
-from agent_nb._base.secrets import cut_before_secret, registered
+from agent_nb._base.secrets import MaskedJson, cut_before_secret, registered
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.engine.handle import Handle, RunHandle
@@ -66,7 +66,7 @@ class Saving:
         return not self._handle.done
 
     async def _write(self) -> None:
-        header: Json = {}
+        header: MaskedJson | None = None
         if len(registered) != self._secrets:  # what is a secret now may be in the file
             self._secrets = len(registered)
             header, first = self._header(), dict[str, Any]()
@@ -74,7 +74,7 @@ class Saving:
                 variant.begin(header, first)
         await off_loop(self._append, header, [variant.news() for variant in self._variants])
 
-    def _append(self, header: Json, news: Sequence[tuple[list[ev.Event], Files]]) -> None:
+    def _append(self, header: MaskedJson | None, news: Sequence[tuple[list[ev.Event], Files]]) -> None:
         pairs = zip(self._variants, news, strict=True)
         lines = [line for variant, (events, files) in pairs for line in variant.lines(events, files)]
         if header:
@@ -84,7 +84,7 @@ class Saving:
         elif self._part is not None:
             self._store.append(self._part, lines)
 
-    def _header(self) -> Json:
+    def _header(self) -> MaskedJson:
         handle, first, pid = self._handle, self._handle.runs[0], os.getpid()
         return file_header(
             model=handle.model,
@@ -120,7 +120,7 @@ class _SavedVariant:
         """The events that are not in the file yet, and the files after them."""
         return self._handle.events[self._written :], self._handle.files
 
-    def lines(self, events: Sequence[ev.Event], files: Files) -> Iterator[Json]:
+    def lines(self, events: Sequence[ev.Event], files: Files) -> Iterator[MaskedJson]:
         """The lines of these events, but for the end of a text that may go on."""
         events = events[: _safe_count(events)]
         self._written += len(events)

@@ -3,21 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 from agent_nb._base.log import log
 from agent_nb._base.threads import running_loop
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import ENDINGS, Reason
 from agent_nb.core.messages import Message
-from agent_nb.engine.cost import Budget
 from agent_nb.engine.handle import Handle, RunHandle
-from agent_nb.engine.journal import OBSERVERS, EventLog, Journal
-from agent_nb.engine.loop import EngineRun, VariantGroup
+from agent_nb.engine.journal import OBSERVERS, EventLog
+from agent_nb.engine.loop import EngineRun, VariantGroup, first_messages
 from agent_nb.engine.middleware import Listener
 from agent_nb.engine.parts import run_of_feature
 from agent_nb.engine.prepared import PreparedRun, release_fingerprint, variants_fingerprint
-from agent_nb.engine.turns import Turns
 from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, combine_variants
 
@@ -28,6 +26,9 @@ if TYPE_CHECKING:
 @runtime_checkable
 class RunDriver(Protocol):
     """A provider that executes whole runs itself, such as a replay, instead of the engine."""
+
+    @property
+    def runs_by(self) -> Literal["agent", "recording"]: ...
 
     @property
     def variants(self) -> Sequence[Provider]:
@@ -55,8 +56,7 @@ class Prepared(PreparedRun):
     @property
     def messages(self) -> tuple[Message, ...]:
         """The conversation so far with the prompt as last message, as they are sent without middleware."""
-        journal = Journal("", 0, self.provider.new_clock())
-        return Turns(self, journal, Budget(self.settings.limits, self.price, [], journal)).first_messages()
+        return first_messages(self)
 
     def differences(self, models: Sequence[str | None] = (None,)) -> list[str]:
         """Differences between the request and the recording; empty if it can be replayed, or if this is not a replay.
@@ -67,9 +67,7 @@ class Prepared(PreparedRun):
 
     def start(self) -> Handle:
         """Start the run in the running event loop."""
-        check_loop("agent.run_sync(prompt)")
-        handle = None if self.driver else run_of_feature(self, start_variants)
-        return handle or start_variants([self])[0]
+        return start_request([self])
 
 
 def check_loop(alternative: str = "") -> None:
@@ -81,9 +79,17 @@ def check_loop(alternative: str = "") -> None:
         )
 
 
+def start_request(variants: Sequence[Prepared]) -> Handle:
+    """Start one run or several variants, or what a feature starts for them. A replay starts what was recorded."""
+    check_loop("agent.run_sync(prompt)" if len(variants) == 1 else "")
+    if not variants[0].driver and (handle := run_of_feature(variants, start_variants)):
+        return handle
+    handles = start_variants(variants)
+    return handles[0] if len(handles) == 1 else VariantsHandle(handles)
+
+
 def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
     """Start these runs together, as variants of each other."""
-    check_loop("agent.run_sync(prompt)" if len(variants) == 1 else "")
     first = variants[0]
     check_recording(first, len(variants))
     for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
@@ -151,7 +157,7 @@ class VariantsHandle(Handle):
             raise ConfigError(f"Variant {number} is still running. Wait for it or stop it, then pick.")
         self.chosen = number
         if self.result is not None:
-            self.result = self.result.pick(number)
+            self._choose(self.result.pick(number))
         self.stop()
 
     @property
@@ -172,5 +178,11 @@ class VariantsHandle(Handle):
         results = [handle.result for handle in self.handles if handle.result is not None]
         if len(results) == len(self.handles):
             run = combine_variants(results)
-            self.result = run if self.chosen is None else run.pick(self.chosen)
+            self._choose(run if self.chosen is None else run.pick(self.chosen))
             self._event_log.close()
+
+    def _choose(self, run: Run) -> None:
+        self.result = run
+        for variant in run.variants:
+            if variant.branched_from not in (None, run.branched_from):
+                variant.branched_from.leave_out()

@@ -14,11 +14,10 @@ from functools import partial
 
 import agent_nb.core.events as ev
 from agent_nb._base.log import log
-from agent_nb._base.secrets import mask
 from agent_nb.core.errors import ProviderError, RateLimitError, RequestRefusedError, ToolError
 from agent_nb.core.messages import Message, Text, ToolCall, Usage, user
 from agent_nb.engine.compaction import Compaction, Window
-from agent_nb.engine.cost import UPDATE_EVERY, Budget, estimate_tokens
+from agent_nb.engine.cost import CHECK_EVERY, Budget, estimate_tokens
 from agent_nb.engine.data_gate import DataGate
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.feature_code import Done, PartInputs, Say
@@ -149,6 +148,11 @@ class Turns:
     def __init__(self, prepared: PreparedRun, journal: Journal, budget: Budget) -> None:
         self._prepared, self._journal, self._budget = prepared, journal, budget
         self._emit, self._meter = journal.emit, budget.meter
+        self._writers: dict[object, Callable[[str], None]] = {
+            TextPiece: lambda text: self._emit(ev.TextDelta, text=text),
+            ThinkingPiece: lambda text: self._emit(ev.ThinkingDelta, text=text),
+        }
+        """What emits the fragments of text, of thinking, and of each call, by its id."""
         self.window = Window(prepared.run_input, prepared.settings, prepared.toolbox, prepared.system)
         self.messages = self.window.messages
         self._call_counts: dict[str, int] = {}
@@ -231,7 +235,7 @@ class Turns:
                 self._open_calls.clear()
                 self._journal.tick()
                 most = 0 if compaction else self._retries.most(error, attempt)
-                self._emit(ev.TurnRetrying, attempt=attempt, wait=wait, why=mask(error.reason), most=most)
+                self._emit(ev.TurnRetrying, attempt=attempt, wait=wait, why=error.reason, most=most)
                 attempt += 1
                 if compaction:
                     refused = True
@@ -258,12 +262,9 @@ class Turns:
         return self.parts.written(self.gate.request(request) if self.gate else request)
 
     async def _stream(self, request: Request) -> Turn:
-        writers: dict[object, Callable[[str], None]] = {
-            TextPiece: lambda text: self._emit(ev.TextDelta, text=text),
-            ThinkingPiece: lambda text: self._emit(ev.ThinkingDelta, text=text),
-        }
+        writers = self._writers
         turn: Turn | None = None
-        chars, estimate_at = 0, UPDATE_EVERY
+        chars, estimate_at = 0, CHECK_EVERY
         deadline = self._prepared.settings.limits.seconds or math.inf
         provider = self._prepared.provider
         stream = self._watched(request) if provider.lean else provider.stream(request)

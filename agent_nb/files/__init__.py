@@ -8,7 +8,7 @@ import mimetypes
 import os
 import re
 import zipfile
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,12 +93,6 @@ def entry_of(paths: Iterable[str]) -> str | None:
     """The path of the page: `index.html`, or else the first HTML file, or None."""
     pages = [path for path in paths if path.lower().endswith((".html", ".htm"))]
     return "index.html" if "index.html" in pages else next(iter(pages), None)
-
-
-def provisional_path(text: str, used_paths: Container[str]) -> str:
-    """Return a path for text whose path is unknown: `index.html` if it looks like a page and there is none yet."""
-    looks_like_page = text.lstrip()[:1] in ("", "<")
-    return "index.html" if looks_like_page and "index.html" not in used_paths else "untitled"
 
 
 def media_type(path: str, content: str | bytes | None = "") -> str:
@@ -536,7 +530,8 @@ def unfinished_files(events: Sequence[ev.Event], files: Files) -> dict[str, str]
     contents = {path: "".join(texts) for path, texts in pieces.items()}
     if unnamed := contents.pop("", None):
         kept_as = next((path for path, content in files.items() if content == unnamed), "")
-        contents[kept_as or provisional_path(unnamed, [*files, *contents])] = unnamed
+        is_page = unnamed.lstrip()[:1] in ("", "<") and "index.html" not in {*files, *contents}
+        contents[kept_as or ("index.html" if is_page else "untitled")] = unnamed
     return contents
 
 

@@ -10,7 +10,7 @@ from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ToolError
 from agent_nb.core.messages import Image
 from agent_nb.images.convert import to_image
-from agent_nb.images.maker import Charge, Cutting, ImageMaker, Order
+from agent_nb.images.maker import Charge, ImageMaker, Order
 from agent_nb.images.pillow import PIL, opened, saved
 
 LIMITS = (
@@ -40,9 +40,9 @@ class MakerCutter:
     def price(self, image: Image) -> float | None:
         return self._maker.price(_order(image))
 
-    async def cut_out(self, image: Image, charge: Charge) -> Cutting:
+    async def cut_out(self, image: Image, charge: Charge) -> tuple[Image, str]:
         cutout = await self._maker.make(_order(image), charge)
-        return Cutting(cutout, f"Drawn again without its background by {self.name}: details may differ.")
+        return cutout, f"Drawn again without its background by {self.name}: details may differ."
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class LocalCutter:
     def price(self, image: Image) -> float | None:
         return 0.0
 
-    async def cut_out(self, image: Image, charge: Charge) -> Cutting:
-        return Cutting(await off_loop(self.cut, image), self.note)
+    async def cut_out(self, image: Image, charge: Charge) -> tuple[Image, str]:
+        return await off_loop(self.cut, image), self.note
 
 
 def _order(image: Image) -> Order:

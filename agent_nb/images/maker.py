@@ -91,12 +91,6 @@ class ImageMaker(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Cutting:
-    image: Image
-    note: str = ""
-
-
 class Cutter(Protocol):
     """Removes the background of an image. Raises `ProviderError` or `ToolError` if it cannot."""
 
@@ -106,7 +100,8 @@ class Cutter(Protocol):
     def price(self, image: Image) -> float | None:
         """The estimated cost in dollars, like `ImageMaker.price`."""
 
-    async def cut_out(self, image: Image, charge: Charge) -> Cutting: ...
+    async def cut_out(self, image: Image, charge: Charge) -> tuple[Image, str]:
+        """Return the subject, and a note on how it was cut out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,15 +86,11 @@ def palette(prompt: str) -> tuple[Colour, ...]:
     fallback_hue = int.from_bytes(hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[:2], "big") % 360
     hue = hues[0] if hues else fallback_hue
     saturation = 0.06 if not hues and _GREYS & set(prompt_words) else 0.48
-    return tuple(
-        _colour(hue + shift, lightness, saturation)
-        for shift, lightness in ((0, 0.86), (8, 0.74), (-10, 0.60), (14, 0.46), (-6, 0.24))
+    shades = ((0, 0.86), (8, 0.74), (-10, 0.60), (14, 0.46), (-6, 0.24))
+    colours = (
+        colorsys.hls_to_rgb((hue + shift) % 360 / 360, lightness, saturation) for shift, lightness in shades
     )
-
-
-def _colour(hue: float, lightness: float, saturation: float) -> Colour:
-    red, green, blue = colorsys.hls_to_rgb((hue % 360) / 360, lightness, saturation)
-    return round(red * 255), round(green * 255), round(blue * 255)
+    return tuple((round(red * 255), round(green * 255), round(blue * 255)) for red, green, blue in colours)
 
 
 def _scenery(pencil: Any, size: tuple[int, int], colours: tuple[Colour, ...], chance: random.Random) -> None:

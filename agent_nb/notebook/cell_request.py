@@ -1,7 +1,7 @@
 """Prepares runs for a prompt in any host, from a cassette or from models."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from agent_nb.cassette.player import locate, replay
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.options import CassetteMode
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.start import Prepared, VariantsHandle, start_variants
+from agent_nb.engine.request import CellRequest
+from agent_nb.engine.start import Prepared, start_request
 from agent_nb.providers import model
 from agent_nb.providers.base import Provider
 
@@ -43,9 +44,7 @@ class Plan:
         return [prepared.provider.name for prepared in self.prepared]
 
     def start(self) -> Handle:
-        if len(self.prepared) == 1:
-            return self.prepared[0].start()
-        return VariantsHandle(start_variants(self.prepared))
+        return start_request(self.prepared)
 
 
 def default_mode() -> CassetteMode | None:
@@ -80,7 +79,7 @@ def play(
     path: str,
     folder: Path,
     pace: float,
-    prepare: Callable[[Provider], list[Prepared]],
+    request: CellRequest,
     models: Sequence[str | None],
 ) -> list[Prepared]:
     """Prepare the runs of a cassette; raises `CassetteError` if it was recorded for another request. Needs no key.
@@ -89,7 +88,7 @@ def play(
     """
     exists = os.path.exists(locate(path, folder))  # `Path.exists` raises if the path is too long
     try:
-        prepared = prepare(replay(path, pace=pace, folder=folder))
+        prepared = request.prepare_variants(replay(path, pace=pace, folder=folder).variants)
         differences = prepared[0].differences(models or [None] * len(prepared))
     except CassetteError as error:
         instead = INSTEAD if exists else "`--record` writes one."

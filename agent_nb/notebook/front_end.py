@@ -123,16 +123,23 @@ def usage_errors() -> Iterator[None]:
     try:
         yield
     except AgentError as error:
-        from agent_nb._base.secrets import mask
+        raise UsageError(str(error)) from None
 
-        raise UsageError(mask(str(error))) from None
+
+def say(text: str) -> None:
+    """Print a text, masked."""
+    from agent_nb._base.secrets import safe_text
+
+    print(safe_text(text))
 
 
 class CellError(Exception):
     """Ends a cell with a one-line error, without a traceback."""
 
     def __init__(self, title: str, message: str) -> None:
-        super().__init__(message)
+        from agent_nb._base.secrets import safe_text
+
+        super().__init__(safe_text(message))
         self.title = title
 
     def _render_traceback_(self) -> list[str]:

@@ -4,25 +4,24 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MethodType
 from typing import TYPE_CHECKING, Any, cast
 
 from IPython import get_ipython
-from traitlets import Bool, Dict, Enum, Float, Int, MetaHasTraits, TraitError, TraitType, Unicode, validate
+from traitlets import Bool, Dict, Enum, Float, Int, TraitError, TraitType, Unicode, validate
 from traitlets.config import Configurable
 
-from agent_nb._base.constants import DEMO_MODEL, EFFORTS, MODEL_VARIABLE
+from agent_nb._base.constants import APPROVE, DEMO_MODEL, EFFORTS, MODEL_VARIABLE
 from agent_nb._base.late import late
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.feature import Feature, features
-from agent_nb.core.options import APPROVE
 from agent_nb.notebook.failures import Failures
 from agent_nb.notebook.front_end import cell_id, is_attended
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
     from agent_nb._base.user_file import UserFile
+    from agent_nb.core.feature import Feature
     from agent_nb.engine.draft import Host
     from agent_nb.engine.handle import Handle
     from agent_nb.files import Files
@@ -33,7 +32,6 @@ UNDO_LIMIT = 10
 HUBS: list[Any] = []
 """This kernel's `Hub`, once a run was shown in the page. Its module is slow to import."""
 _confirm = late("agent_nb.notebook.asking", "confirm")
-_recent_cells = late("agent_nb.notebook.values.cells", "recent_cells")
 _refusal = late("agent_nb.notebook.asking", "refusal")
 _user_secrets = late("agent_nb.notebook.values.secret_values", "user_secrets")
 
@@ -43,7 +41,7 @@ def secret_source(shell: Any) -> Callable[[], Mapping[str, str]]:
     return MethodType(_user_secrets, shell)
 
 
-def _trait(feature: Feature[Any]) -> TraitType[Any, Any]:
+def _trait(feature: "Feature[Any]") -> TraitType[Any, Any]:
     option, default = feature.option, feature.default
     assert default
     if option is None or option.is_switch:
@@ -56,14 +54,7 @@ def _trait(feature: Feature[Any]) -> TraitType[Any, Any]:
     return Unicode(default.value, help=default.help)
 
 
-_FeatureDefaults: Any = MetaHasTraits(
-    "_FeatureDefaults",
-    (Configurable,),
-    {each.name: _trait(each).tag(config=True) for each in features() if each.default},
-)
-
-
-class MagicSettings(_FeatureDefaults):
+class MagicSettings(Configurable):
     """The defaults of cells. They can change between cells, so they are read on use."""
 
     model = Unicode("", help="Model for cells that name none, such as 'anthropic:claude-opus-5-5'.")
@@ -88,6 +79,9 @@ class MagicSettings(_FeatureDefaults):
     )
     budget = Float(None, allow_none=True, help="Maximum cost of a run, in US dollars.")
     python_seconds = Float(60.0, min=0.1, help="Maximum duration of a call of run_python, in seconds.")
+    branches = Int(
+        3, min=0, help="How many branches of finished runs stay alive, for runs that continue these."
+    )
     files_name = Unicode("files", help="Variable that receives the files; '' for none.")
     fold_runs = Bool(False, help="Fold the outputs of all runs but the newest to their headers.")
     stage = Bool(False, help="Show runs on the stage, a panel beside the notebook in JupyterLab.")
@@ -97,24 +91,36 @@ class MagicSettings(_FeatureDefaults):
     def named_model(self) -> str:
         return self.model or os.environ.get(MODEL_VARIABLE, "")
 
-    def default_of(self, feature: Feature[Any]) -> Any:
-        """The user's default of a feature. A plugin's gets its trait here."""
+    @classmethod
+    def class_traits(cls, **metadata: Any) -> dict[str, TraitType[Any, Any]]:
+        """Called by `%config` and its completion. Adds the defaults of features, which `%load_ext` does not import."""
+        from agent_nb.core.feature import features
+
+        there = super().class_traits()
+        new = {each.name: _trait(each) for each in features() if each.default and each.name not in there}
+        for name, trait in new.items():
+            setattr(cls, name, trait.tag(config=True))
+        if new:
+            cls.setup_class(new)
+        traits: dict[str, TraitType[Any, Any]] = super().class_traits(**metadata)
+        return traits
+
+    def default_of(self, feature: "Feature[Any]") -> Any:
         if not self.has_trait(feature.name):
-            self.add_traits(**{feature.name: _trait(feature).tag(config=True)})
-            for name, value in self.config.get(type(self).__name__, {}).items():
-                if name == feature.name:
-                    setattr(self, name, value)
+            self.class_traits()
         return getattr(self, feature.name)
 
-    def update_config(self, config: Any) -> None:
-        """Called by `%config`. Loads plugins if one of them may have the default."""
-        if config.get(type(self).__name__, {}).keys() - set(self.trait_names()):
+    def add_defaults_in(self, config: Any) -> None:
+        """Add the defaults of features, and those of plugins, before a configuration that names them is loaded."""
+        names = config.get(type(self).__name__, {}).keys()
+        if names - {*self.trait_names()} and names - self.class_traits().keys():
             from agent_nb.plugins import plugins
 
             plugins()
-            for feature in features():
-                if feature.default:
-                    self.default_of(feature)
+            self.class_traits()
+
+    def update_config(self, config: Any) -> None:
+        self.add_defaults_in(config)
         super().update_config(config)
 
     @validate("stack")
@@ -143,8 +149,9 @@ class MagicSettings(_FeatureDefaults):
         return proposal["value"]
 
 
-for _each in MagicSettings.class_own_traits().values():
-    _each.tag(config=True)  # `%config` lists and sets them all
+for _each in vars(MagicSettings).values():
+    if isinstance(_each, TraitType):
+        _each.tag(config=True)  # `%config` lists and sets them all
 
 
 class Session:
@@ -192,9 +199,6 @@ class Session:
 
     def command(self, text: str) -> str:
         return f"%{self.defaults.magic_name} {text}"
-
-    def executed_cells(self) -> Iterator[str]:
-        return iter(_recent_cells(self.shell))
 
     def is_attended(self) -> bool:
         return is_attended(self.shell)

@@ -170,7 +170,9 @@ def outputs_of(check: PageCheck) -> tuple[MimeBundle, ...]:
     for screenshot in data["screenshots"]:
         del screenshot["image"]
     lines = [*check.notes, *problems_of(check)] or ["No problems."]
-    return {CHECK_TYPE: data, "text/plain": "\n".join(lines)}, *map(_image_bundle, check.screenshots)
+    images = ((screenshot.image, screenshot.label) for screenshot in check.screenshots)
+    screenshots = ({image.media_type: image.base64, "text/plain": label} for image, label in images)
+    return {CHECK_TYPE: data, "text/plain": "\n".join(lines)}, *screenshots
 
 
 def checks_in(outputs: Iterable[MimeBundle]) -> tuple[PageCheck, ...]:
@@ -220,11 +222,6 @@ def problems_of(check: PageCheck) -> Iterator[str]:
 
 def _string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _image_bundle(screenshot: Screenshot) -> MimeBundle:
-    image = screenshot.image
-    return {image.media_type: image.base64, "text/plain": screenshot.label}
 
 
 def _image_in(bundle: Mapping[str, Any]) -> Image:

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from agent_nb._base.command import Command
+from agent_nb._base.constants import ACP, DEMO, REPLAY
 from agent_nb._base.installed import entry_points, load_entry_point
 from agent_nb.core import events
 from agent_nb.core.errors import ConfigError, FileError, ToolError, check_type
-from agent_nb.core.events import Event, Reason, ToolStarted
+from agent_nb.core.events import Event, Reason
 from agent_nb.core.feature import (
     RECORDS_GIVEN,
     ClassRule,
@@ -44,7 +45,7 @@ from agent_nb.engine.feature_code import CellCode, Done, FeatureCode, Next, Part
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.files import Files
 from agent_nb.providers.base import Request, Turn
-from agent_nb.providers.registry import VENDOR_SOURCES
+from agent_nb.providers.registry import MAKERS, VENDOR_SOURCES
 from agent_nb.providers.vendors import VENDORS, Vendor
 from agent_nb.render.shown import Addition
 from agent_nb.run import Run
@@ -96,7 +97,6 @@ __all__ = [
     "ToolError",
     "ToolOutput",
     "ToolResult",
-    "ToolStarted",
     "Toolbox",
     "Turn",
     "Vendor",
@@ -364,3 +364,10 @@ def _remove(entry: LoadedPlugin) -> None:
 
 
 VENDOR_SOURCES.append(plugins)
+MAKERS.update(
+    {
+        DEMO: "agent_nb.demo:DemoProvider",
+        REPLAY: "agent_nb.cassette.player:replay",
+        ACP: "agent_nb.acp.provider:AgentProvider",
+    }
+)

@@ -20,7 +20,7 @@ from agent_nb.providers.base import CodeBlocks
 from agent_nb.providers.quotations import canonical_code, is_code_quoted, sent_texts
 from agent_nb.render.answer_numbers import MOST_NUMBERS, AnswerNumber
 from agent_nb.render.answers import answer_table
-from agent_nb.run.cells import changes_names, kept_steps, numbered_code
+from agent_nb.run.cells import changes_names
 from agent_nb.run.compare import failure_of, scope_of
 from agent_nb.run.store import RunStore
 from agent_nb.run.supported_numbers import lacks_printed

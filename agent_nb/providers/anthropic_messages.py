@@ -17,7 +17,7 @@ from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResul
 from agent_nb.images.convert import fit_image
 from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
-from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
+from agent_nb.providers.parts import Blocks, arguments_object, fit_calls, text_block
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import ANTHROPIC
@@ -182,13 +182,10 @@ class AnthropicMessagesDecoder(StreamDecoder):
         if kind == "signature_delta":
             self._blocks[index]["signature"] = delta["signature"]  # replaces, does not append
         elif kind == "citations_delta":
-            self._cite(index, delta.get("citation") or {})
+            block, citation = self._blocks[index], delta.get("citation") or {}
+            block["citations"] = [*(block.get("citations") or []), citation]
+            self._turn.cite(citation)
         return ()
-
-    def _cite(self, index: int, citation: Json) -> None:
-        block = self._blocks[index]
-        block["citations"] = [*(block.get("citations") or []), citation]
-        self._turn.cite(citation)
 
     def _update_usage(self, usage: Json | None) -> Sequence[Piece]:
         """Update the counts, which are cumulative; missing ones keep their last value."""
@@ -290,7 +287,7 @@ class AnthropicMessagesProvider(StreamingProvider):
             **_thinking(settings, max_tokens, messages),
         }
         if request.system:
-            body["system"] = [{**_text(request.system), "cache_control": _CACHED}]
+            body["system"] = [{**text_block(request.system), "cache_control": _CACHED}]
         if tools:
             body["tools"] = tools
         return {**body, **settings.options}
@@ -332,7 +329,7 @@ def _messages(messages: Sequence[Message], prefix: Prefix | None) -> list[Json]:
         if not content:
             continue
         if not result and role == "assistant":
-            result.append({"role": "user", "content": [_text(_FIRST_USER_TEXT)]})
+            result.append({"role": "user", "content": [text_block(_FIRST_USER_TEXT)]})
         if message.role == "tool" and after_tools:
             result[-1]["content"] += content
         else:
@@ -347,21 +344,13 @@ def _assistant(message: Message, digest: str | None) -> list[Json]:
         return _BLOCKS.of_model(message)
     calls = iter(message.tool_calls)
     blocks: list[Json] = [
-        _with_arguments(block, next(calls, None)) if block["type"] == "tool_use" else block
+        {**block, **_call(call)} if block["type"] == "tool_use" and (call := next(calls, None)) else block
         for block in message.vendor[VENDOR]
     ]
     is_bound_elsewhere = digest is not None and digest != message.vendor.get(PREFIX)
     if is_bound_elsewhere or (blocks and is_thinking(blocks[-1])):  # a message may not end in thinking
         return [block for block in blocks if not is_thinking(block)]
     return blocks
-
-
-def _with_arguments(block: Json, call: ToolCall | None) -> Json:
-    return {**block, **_call(call)} if call else block
-
-
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
 
 
 def _call(call: ToolCall) -> Json:
@@ -373,7 +362,7 @@ def _result(part: ToolResult) -> Json:
     # Only texts are accepted in an error, so a failed result with images is marked as one by its text alone.
     is_error = not part.ok and not part.images
     result: Json = {"type": "tool_result", "tool_use_id": part.call_id, "is_error": is_error}
-    content: list[Json] = [_text(part.text)] if part.text.strip() else []
+    content: list[Json] = [text_block(part.text)] if part.text.strip() else []
     content += map(_image, part.images)
     return {**result, "content": content} if content else result  # an empty list is refused
 
@@ -389,7 +378,7 @@ def _document(document: Document) -> Json:
     return {"type": "document", "source": source, "title": document.name}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, document=_document, call=_call, result=_result)
+_BLOCKS = Blocks(text=text_block, image=_image, document=_document, call=_call, result=_result)
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -1,6 +1,5 @@
 """OpenAI's Responses API at the endpoint of an Azure resource, where a model is named by its deployment."""
 
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.threads import off_loop
@@ -27,13 +26,9 @@ class AzureProvider(ResponsesProvider):
 
 def _credentials(settings: Settings) -> Json:
     if not settings.api_key:
-        return {"azure_ad_token_provider": _token_provider()}
+        from azure.identity import DefaultAzureCredential, get_bearer_token_provider
+
+        token = get_bearer_token_provider(DefaultAzureCredential(), SCOPE)
+        return {"azure_ad_token_provider": lambda: off_loop(token)}
     is_token = settings.key_variable == "AZURE_OPENAI_AD_TOKEN"
     return {"azure_ad_token" if is_token else "api_key": settings.api_key}
-
-
-def _token_provider() -> Callable[[], Awaitable[str]]:
-    from azure.identity import DefaultAzureCredential, get_bearer_token_provider
-
-    token = get_bearer_token_provider(DefaultAzureCredential(), SCOPE)
-    return lambda: off_loop(token)

@@ -35,6 +35,9 @@ class Clock(Protocol):
 
     async def sleep(self, seconds: float) -> None: ...
 
+    def call_at(self, when: float, call: Callable[[], None]) -> None:
+        """Call a function at a time of this clock."""
+
 
 class RealClock:
     now = staticmethod(time.monotonic)
@@ -46,6 +49,9 @@ class RealClock:
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
+    def call_at(self, when: float, call: Callable[[], None]) -> None:
+        asyncio.get_running_loop().call_later(when - self.now(), call)
+
 
 class VirtualClock:
     """A clock that advances only on `sleep`; `pace` scales the real duration of a sleep (0: no wait)."""
@@ -55,13 +61,21 @@ class VirtualClock:
     def __init__(self, pace: float = 1.0) -> None:
         self._now = 0.0
         self._pace = pace
+        self._calls: list[tuple[float, Callable[[], None]]] = []
 
     def now(self) -> float:
         return self._now
 
     async def sleep(self, seconds: float) -> None:
         self._now = round(self._now + seconds, 4)
+        due = [item for item in self._calls if item[0] <= self._now]
+        for item in due:
+            self._calls.remove(item)
+            item[1]()
         await asyncio.sleep(seconds * self._pace)
+
+    def call_at(self, when: float, call: Callable[[], None]) -> None:
+        self._calls.append((when, call))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,11 +240,6 @@ class OptionalParameter:
         path = (self.path or self.name).split(".")
         return _without_key(body, path[1]) if path[0] == "*" else _without_path(body, path)
 
-    def is_refused(self, refusal: str, body: Json) -> bool:
-        """Whether a refusal names this parameter and the body contains it."""
-        names_it = re.search(self.refused or self.name, refusal, re.IGNORECASE)
-        return bool(names_it) and self.removed_from(body) != body
-
 
 def without_refused(parameters: Sequence[OptionalParameter], request: Request, body: Json) -> Json:
     for parameter in parameters:
@@ -249,7 +258,8 @@ def with_retry_remedy(
         why = f"{error} Retrying without the reasoning of earlier turns."
         return RequestRefusedError(why, refusal=error.refusal, without=VENDOR_DATA)
     for parameter in parameters:
-        if parameter.name not in request.without and parameter.is_refused(error.refusal, body):
+        names_it = re.search(parameter.refused or parameter.name, error.refusal, re.IGNORECASE)
+        if parameter.name not in request.without and names_it and parameter.removed_from(body) != body:
             why = f"{error} Retrying without `{parameter.name}`, which this model refuses."
             return RequestRefusedError(why, refusal=error.refusal, without=parameter.name)
     return error

@@ -13,7 +13,7 @@ from agent_nb.providers import failure
 from agent_nb.providers.base import OptionalParameter, Piece, Request
 from agent_nb.providers.fenced_code import FencedCode
 from agent_nb.providers.http import shared_client
-from agent_nb.providers.parts import Blocks, data_url, fit_calls, valid_arguments
+from agent_nb.providers.parts import Blocks, data_url, fit_calls, text_block, valid_arguments
 from agent_nb.providers.responses import make_client, without_account
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
@@ -76,7 +76,10 @@ async def _from_model_list(model: str, ask: SendRequest) -> ServerFacts:
     """Facts from the list of models: llama.cpp has `meta.n_ctx`, vLLM `max_model_len`."""
     rows = (await ask("/models"))["data"]
     row = next((row for row in rows if model in (row["id"], *row.get("aliases", ()))), rows[0])
-    return ServerFacts(_name(row["id"]), (row.get("meta") or {}).get("n_ctx") or row.get("max_model_len"))
+    name = (
+        row["id"].replace("\\", "/").rpartition("/")[2]
+    )  # llama.cpp reports the full path, which is private
+    return ServerFacts(name, (row.get("meta") or {}).get("n_ctx") or row.get("max_model_len"))
 
 
 async def _ollama(model: str, ask: SendRequest) -> ServerFacts:
@@ -91,11 +94,6 @@ async def _ollama(model: str, ask: SendRequest) -> ServerFacts:
 async def _lm_studio(model: str, ask: SendRequest) -> ServerFacts:
     row = await ask(f"/api/v0/models/{model}")
     return ServerFacts(row["id"], row.get("loaded_context_length") or row.get("max_context_length"))
-
-
-def _name(model_id: str) -> str:
-    """The file name of a model: llama.cpp reports the full path, which is private."""
-    return model_id.replace("\\", "/").rpartition("/")[2]
 
 
 _READERS: dict[str, Callable[[str, SendRequest], Awaitable[ServerFacts]]] = {
@@ -371,7 +369,7 @@ def _add_user(messages: list[Json], content: list[Json]) -> None:
     """Append user content, merged into a preceding user message: some servers refuse two in a row."""
     if content and messages and messages[-1]["role"] == "user":
         before = messages.pop()["content"]
-        content = [*([_text(before)] if isinstance(before, str) else before), *content]
+        content = [*([text_block(before)] if isinstance(before, str) else before), *content]
     if content:
         plain = all(block["type"] == "text" for block in content)
         text = "\n".join(block["text"] for block in content) if plain else content
@@ -400,10 +398,6 @@ def _call(call: ToolCall) -> Json:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
-
-
 def _sends_result_images(settings: Settings, request: Request) -> bool:
     """Whether to send images of tool results: to a local model, which may refuse images, only if the user sent one."""
     has_user_image = any(isinstance(part, Image) for message in request.messages for part in message.parts)
@@ -414,14 +408,14 @@ def _result_images(result: ToolResult) -> list[Json]:
     """Images of a result for a following user message, because tool messages contain only text here."""
     if not result.images:
         return []
-    return [_text(f"The images of {result.name} ({result.call_id}):"), *map(_image, result.images)]
+    return [text_block(f"The images of {result.name} ({result.call_id}):"), *map(_image, result.images)]
 
 
 def _image(image: Image) -> Json:
     return {"type": "image_url", "image_url": {"url": data_url(image, *IMAGE_LIMITS), "detail": "auto"}}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, call=_call)
+_BLOCKS = Blocks(text=text_block, image=_image, call=_call)
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -12,8 +12,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from agent_nb._base.constants import IN_BROWSER
-from agent_nb._base.secrets import mask, masked_line
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import short_line
 from agent_nb._base.wire import parse_json
 from agent_nb.core.errors import ModelNotFoundError, ProviderError, RateLimitError, RequestRefusedError
 from agent_nb.providers.prices import listed_models
@@ -212,7 +211,7 @@ def from_status(
     if remedy := _remedy(settings, status, refusal, limit):
         summary, advice = remedy
         sentence = f"{summary}: {line} {advice}" if line else f"{summary}. {advice}"
-        return RequestRefusedError(mask(sentence), refusal=refusal) if status == 404 else error(sentence)
+        return RequestRefusedError(sentence, refusal=refusal) if status == 404 else error(sentence)
     advised = headers.get("x-should-retry")  # by OpenAI and Anthropic; their SDKs obey it for every status
     if status in _RETRY_STATUSES or status >= 500 or advised == "true":
         why = {429: "is limiting the rate", 529: "is overloaded", 503: "is overloaded"}.get(status, "failed")
@@ -227,7 +226,7 @@ def from_status(
         where = headers.get("location", "another address")
         return error(f"{settings.server} redirects to {where}. Set `base_url` to the final address.")
     sentence = f"{_subject(settings)} refused the request ({status}): {line}"
-    return RequestRefusedError(mask(sentence), refusal=refusal)
+    return RequestRefusedError(sentence, refusal=refusal)
 
 
 def _remedy(settings: Settings, status: int, text: str, limit: Limit | None) -> tuple[str, str] | None:
@@ -269,7 +268,7 @@ def _no_model(settings: Settings, line: str, refusal: str) -> ModelNotFoundError
     suggestions = [f"{vendor.name}:{name}" for name in dict.fromkeys((*close_names, *default))]
     remedy = f", or use {', '.join(f'`{name}`' for name in suggestions)}" if suggestions else ""
     sentence = f"{_subject(settings)} has no model {model!r}: {line} Check the model's name{remedy}."
-    return ModelNotFoundError(mask(sentence), refusal=refusal, other_models=suggestions)
+    return ModelNotFoundError(sentence, refusal=refusal, other_models=suggestions)
 
 
 def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError | None:
@@ -282,7 +281,7 @@ def too_long(settings: Settings, message: str, codes: str = "") -> ProviderError
     )
     match = _WINDOW.search(message)
     window = int(match[match.lastindex or 0]) if match else None
-    return ProviderError(mask(sentence), too_long=True, window=window)
+    return ProviderError(sentence, too_long=True, window=window)
 
 
 def from_sdk(settings: Settings, exc: Exception) -> ProviderError:
@@ -381,8 +380,8 @@ def error(
     retryable: bool = False,
     wait: float | None = None,
 ) -> ProviderError:
-    failure = kind(mask(message), retryable=retryable, retry_after=wait)
-    failure.reason = mask(reason) or failure.reason
+    failure = kind(message, retryable=retryable, retry_after=wait)
+    failure.reason = reason or failure.reason
     return failure
 
 
@@ -406,7 +405,7 @@ def message_in(body: Any) -> str:
 def as_sentence(text: str) -> str:
     if text.lstrip().startswith("<"):
         text = "it answered with a web page"
-    line = shortened(masked_line(text), _LONGEST_MESSAGE)
+    line = short_line(text, _LONGEST_MESSAGE)
     return line if not line or line.endswith((".", "!", "?", "…")) else f"{line}."
 
 

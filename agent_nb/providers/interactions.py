@@ -16,7 +16,7 @@ from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResul
 from agent_nb.images.convert import fit_image
 from agent_nb.providers.base import OptionalParameter, Piece, Request, UsagePiece
 from agent_nb.providers.http import HEADER_SECONDS, tls
-from agent_nb.providers.parts import Blocks, arguments_object, fit_calls
+from agent_nb.providers.parts import Blocks, arguments_object, fit_calls, text_block
 from agent_nb.providers.settings import Settings
 from agent_nb.providers.streaming import StreamDecoder, StreamingProvider
 from agent_nb.providers.tool_schemas import GEMINI
@@ -268,12 +268,8 @@ def _is_accepted(step: Json) -> bool:
     return True
 
 
-def _text(text: str) -> Json:
-    return {"type": "text", "text": text}
-
-
 def _model_text(text: str) -> Json:
-    return {"type": "model_output", "content": [_text(text)]}
+    return {"type": "model_output", "content": [text_block(text)]}
 
 
 def _call(call: ToolCall) -> Json:
@@ -283,7 +279,7 @@ def _call(call: ToolCall) -> Json:
 
 def _result(result: ToolResult) -> Json:
     text = result.text if result.text.strip() else NO_OUTPUT
-    content = [_text(text), *map(_image, result.images)]
+    content = [text_block(text), *map(_image, result.images)]
     step = {"type": "function_result", "call_id": result.call_id, "name": result.name}
     return {**step, "result": content, "is_error": not result.ok}
 
@@ -297,7 +293,7 @@ def _document(document: Document) -> Json:
     return {"type": "document", "data": document.base64, "mime_type": document.media_type}
 
 
-_BLOCKS = Blocks(text=_text, image=_image, document=_document, call=_call, model_text=_model_text)
+_BLOCKS = Blocks(text=text_block, image=_image, document=_document, call=_call, model_text=_model_text)
 
 
 def _tool(tool: ToolSpec) -> Json:

@@ -55,6 +55,10 @@ class Blocks:
         return blocks
 
 
+def text_block(text: str) -> Json:
+    return {"type": "text", "text": text}
+
+
 def data_url(image: Image, max_edge: int, max_bytes: int) -> str:
     fitted = fit_image(image, max_edge, max_bytes)
     return f"data:{fitted.media_type};base64,{fitted.base64}"

@@ -140,7 +140,14 @@ class ImageTokens:
 def price_of_image(maker_name: str, tokens: ImageTokens) -> float | None:
     total = calculate(maker_name, asdict(tokens))
     if total is None and maker_name in _PRICE_LIST:
-        return _price_from_list(_PRICE_LIST[maker_name], tokens)
+        counts = (
+            tokens.input_tokens - tokens.input_image_tokens,
+            tokens.input_image_tokens,
+            tokens.output_tokens - tokens.output_image_tokens,
+            tokens.output_image_tokens,
+        )
+        prices = zip(_PRICE_LIST[maker_name], counts, strict=True)
+        return sum(price * count for price, count in prices) / 1_000_000
     return total
 
 
@@ -163,16 +170,6 @@ def likely_price(maker_name: str, tokens: int, prompt: str, inputs: int) -> floa
             output_image_tokens=tokens,
         ),
     )
-
-
-def _price_from_list(prices: tuple[float, ...], tokens: ImageTokens) -> float:
-    counts = (
-        tokens.input_tokens - tokens.input_image_tokens,
-        tokens.input_image_tokens,
-        tokens.output_tokens - tokens.output_image_tokens,
-        tokens.output_image_tokens,
-    )
-    return sum(price * count for price, count in zip(prices, counts, strict=True)) / 1_000_000
 
 
 def count(value: Any) -> int:

@@ -147,9 +147,7 @@ def _accepted(vendor: Vendor, protocol: str, options: Mapping[str, Any]) -> dict
             accepted[name] = value
         elif protocol not in uses and value is not None:
             agent_has_it = not uses and name in TYPED - DERIVED
-            remedy = (
-                f" It is a setting of the agent: `agent.with_settings({name}=...)`." if agent_has_it else ""
-            )
+            remedy = f" It is a setting of the agent: `agent.replace({name}=...)`." if agent_has_it else ""
             raise ConfigError(f"`{vendor.name}:` does not accept `{name}`.{remedy}")
     return accepted
 

@@ -10,6 +10,9 @@ from agent_nb.core.errors import ConfigError, InstallError, check_type
 from agent_nb.providers.settings import find_key, is_installed
 from agent_nb.providers.vendors import Api, ClientOption, Identity, Vendor
 
+_version = functools.cache(version)
+"""Cached, because it parses all of the package's metadata. An upgrade is only loaded after a restart anyway."""
+
 
 def take_options(vendor: Vendor, name: str, arguments: Mapping[str, Any]) -> dict[str, str]:
     """The client options from the arguments or the environment; raises `ConfigError` for the first that is missing."""
@@ -53,12 +56,6 @@ def outdated(api: Api) -> str:
         return ""
     major = installed.partition(".")[0]
     return installed if major.isdigit() and int(major) < api.lowest else ""
-
-
-@functools.cache
-def _version(package: str) -> str:
-    """Cached, because it parses all of the package's metadata. An upgrade is only loaded after a restart anyway."""
-    return version(package)
 
 
 def check_version(vendor: Vendor) -> None:

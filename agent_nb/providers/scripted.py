@@ -23,6 +23,10 @@ usage = Usage
 """Token counts so far; the last one of a turn becomes the turn's usage."""
 
 
+FRAGMENT_SECONDS = 0.05
+"""Seconds of the run's clock between two fragments, after which the next one is a delta of its own."""
+
+
 class ScriptError(AssertionError):
     """The engine requested an unplanned turn, or left planned ones unused."""
 
@@ -71,7 +75,7 @@ Step = Saying | Calling | Usage | Failure | Pause | Wait | End
 
 
 def text(content: str, *, fragment: int | None = None) -> Saying:
-    """Stream `content` in fragments of `fragment` characters, or at once."""
+    """Stream `content` in fragments of `fragment` characters, each a delta of its own, or at once."""
     return Saying(content, thinking=False, fragment=fragment)
 
 
@@ -128,12 +132,15 @@ class ScriptedProvider(Provider):
                 case Saying() | Calling():
                     for piece in _pieces(step, assembler, f"call_{number}_{place}"):
                         yield piece
+                        if step.fragment:
+                            await request.clock.sleep(FRAGMENT_SECONDS)
                 case Usage():
                     counts = step
                     yield UsagePiece(step)
                 case Failure(error):
                     raise error
                 case Pause(until):
+                    await request.clock.sleep(FRAGMENT_SECONDS)  # in which the text so far arrives
                     await (until or asyncio.Event()).wait()
                 case Wait(seconds):
                     await request.clock.sleep(seconds)

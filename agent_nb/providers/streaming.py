@@ -197,15 +197,12 @@ class VendorProvider(VendorClient, Provider):
         """The filter for each batch of pieces of an answer."""
         return translation.incoming()
 
-    async def prepared_body(self, request: Request) -> Json:
-        """The request body without refused parameters. Images are resized, and PDFs read, off the loop."""
-        body = await off_loop(self.body, request) if _has_attachments(request) else self.body(request)
-        return without_refused(self.optional, request, body)
-
     async def stream(self, request: Request) -> AsyncGenerator[Piece, None]:
         translation = self.translate_tools(request.tools)
         request, restore = translation.outgoing(request), self.incoming(request, translation)
-        body = await self.prepared_body(request)
+        # Images are resized, and PDFs read, off the loop.
+        body = await off_loop(self.body, request) if _has_attachments(request) else self.body(request)
+        body = without_refused(self.optional, request, body)
         client = await self.client()
         problem: ProviderError | None = None
         try:

@@ -89,7 +89,9 @@ class WrittenCalls:
         if (match := _HEAD.match(head)) and match[1] in self._names:
             self._head, self._first = None, match[1]
             return CallStarted(self._id(1), match[1], written=True), *self._continue(head[match.end() :])
-        return () if len(head) < _LONGEST_HEAD and _may_become_head(head) else self._flush_head()
+        ends = (example[place:] for example in _COMPLETIONS for place in range(len(example)))
+        may_become_head = len(head) < _LONGEST_HEAD and any(_HEAD.match(head + end) for end in ends)
+        return () if may_become_head else self._flush_head()
 
     def _flush_head(self) -> Sequence[Piece]:
         head, self._head = self._head, None
@@ -128,7 +130,8 @@ class WrittenCalls:
         streamed = "".join(self._streamed)
         for start in starts:
             candidates, is_last = calls_at(text, start)
-            if not candidates or not (is_last or (self._allows_more and _begins_line(text, start))):
+            begins_line = not text[:start].rpartition("\n")[2].strip()
+            if not candidates or not (is_last or (self._allows_more and begins_line)):
                 continue
             calls = [replace(call, id=self._id(place)) for place, call in enumerate(candidates, 1)]
             if self._first and parse_json(streamed) is not None:
@@ -171,10 +174,6 @@ def calls_at(text: str, start: int) -> tuple[list[ToolCall], bool]:
     return calls, start >= len(text)
 
 
-def _begins_line(text: str, start: int) -> bool:
-    return not text[:start].rpartition("\n")[2].strip()
-
-
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int] | None:
     """The JSON object at `start`, possibly in a fence or tags or with doubled braces, and its end."""
     opening = _OBJECT.match(text, start)
@@ -211,7 +210,3 @@ class _ObjectScanner:
                         self.has_ended = True
                         return token.end()
         return len(fragment)
-
-
-def _may_become_head(text: str) -> bool:
-    return any(_HEAD.match(text + head[place:]) for head in _COMPLETIONS for place in range(len(head)))

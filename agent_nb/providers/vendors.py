@@ -114,7 +114,7 @@ class Vendor:
     """Appended to the address in that variable."""
     local: bool = False
     """The user's own server: needs no key, has no price, may take minutes to send its first byte."""
-    price_id: str
+    price_id: str = NO_PRICE
     """Its id in the `genai-prices` tables, `FREE`, or `NO_PRICE` if its prices are unknown."""
     models: tuple[Family, ...] = CHAT_MODELS
     """Parameters its models accept; the first match wins, and the last row matches every name."""
@@ -139,10 +139,6 @@ class Vendor:
     def offline(self) -> bool:
         """Needs no key, no package and no server."""
         return not self.api.package
-
-    @property
-    def needs_key(self) -> bool:
-        return bool(self.keys) and not self.local
 
     @property
     def key_variable(self) -> str:
@@ -255,7 +251,6 @@ _ROWS = (
         ),
         base_url_variable="AZURE_OPENAI_ENDPOINT",
         base_url_path="/openai",
-        price_id=NO_PRICE,
         deployment_of="openai",
         models=DEPLOYED_MODELS,
         note="Responses API; name your deployment",
@@ -332,7 +327,6 @@ _ROWS = (
         base_url="http://localhost:11434/v1",
         base_url_variable="OLLAMA_BASE_URL",
         local=True,
-        price_id=NO_PRICE,
         note="on your machine; what it can do depends on the model",
     ),
     Vendor(
@@ -341,7 +335,6 @@ _ROWS = (
         base_url="http://localhost:1234/v1",
         base_url_variable="LMSTUDIO_BASE_URL",
         local=True,
-        price_id=NO_PRICE,
         note="on your machine; name the model you loaded",
     ),
     Vendor(
@@ -351,7 +344,6 @@ _ROWS = (
         base_url="http://localhost:8000/v1",
         base_url_variable="VLLM_BASE_URL",
         local=True,
-        price_id=NO_PRICE,
         effort_fields=_TEMPLATE_EFFORT,
         no_effort_fields=_TEMPLATE_NO_EFFORT,
         note="on your machine; name the model you serve",
@@ -363,7 +355,6 @@ _ROWS = (
         base_url="http://localhost:8080/v1",
         base_url_variable="LLAMACPP_BASE_URL",
         local=True,
-        price_id=NO_PRICE,
         effort_fields=_TEMPLATE_EFFORT,
         no_effort_fields=_TEMPLATE_NO_EFFORT,
         note="on your machine; serves the one model it was started with",
@@ -373,7 +364,6 @@ _ROWS = (
         title=YOUR_SERVER,
         base_url_variable="CHAT_BASE_URL",
         local=True,
-        price_id=NO_PRICE,
         note="any OpenAI-compatible server: set CHAT_BASE_URL, or `base_url` in Python",
     ),
     Vendor(
@@ -387,14 +377,12 @@ _ROWS = (
         name=REPLAY,
         title="The replay",
         apis=(REPLAY,),
-        price_id=NO_PRICE,
         note="a recorded run, by the path of its cassette",
     ),
     Vendor(
         name=ACP,
         title="An outside agent",
         apis=(ACP,),
-        price_id=NO_PRICE,
         note="a program on your machine with a model and tools of its own",
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import short_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import plural, shortened
 from agent_nb._base.wire import Json, parse_json
@@ -178,10 +178,8 @@ class Comparison:
         same = {name for name in ("prompt", *COMPARED) if len({row[name] for row in rows}) < 2}
         same |= {"closeness"} if all(row["closeness"] is None for row in rows) else set()
         checks = self.checked[0] if self.checked else ()
-        answers = (
-            _Column(name, safe_text(name), _answer) for name in self._answer_names if name not in checks
-        )
-        columns = [*_COLUMNS, *answers, *(_Column(name, safe_text(name), _checked) for name in checks)]
+        answers = (_Column(name, name, _answer) for name in self._answer_names if name not in checks)
+        columns = [*_COLUMNS, *answers, *(_Column(name, name, _checked) for name in checks)]
         columns = [column for column in columns if column.key not in same]
         visible_rows = [{**row, "reason": (row["reason"], row["error"])} for row in rows[:_MOST_ROWS]]
         cells = [
@@ -270,11 +268,11 @@ def _holds(test: Callable[[Any], object], run: RunRecord) -> bool | str:
 
 
 def _short(text: str) -> str:
-    return shortened(" ".join(safe_text(text).split()), _MOST_CHARACTERS)
+    return short_line(text, _MOST_CHARACTERS)
 
 
 def _text(value: object) -> str:
-    return safe_text(str(value))
+    return str(value)
 
 
 def _ending(value: tuple[Reason, str | None]) -> str:

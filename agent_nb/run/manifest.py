@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from agent_nb._base.secrets import mask_json, masked_line, safe_text
-from agent_nb._base.text import fenced, plural, sha256
+from agent_nb._base.secrets import Masked, mask_json, safe_text
+from agent_nb._base.text import fenced, on_one_line, plural, sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.events import ApprovalResolved, TurnFinished
 from agent_nb.core.messages import sent_fields
@@ -82,7 +82,7 @@ def package_versions() -> Mapping[str, str]:
     return versions
 
 
-def statement_of(runs: Iterable[RunRecord]) -> str:
+def statement_of(runs: Iterable[RunRecord]) -> Masked:
     """The statement in Markdown. The variants of a run are listed separately."""
     entries = [
         (_text(f"{run.name}, variant {number}" if run.variants else run.name), variant, manifest_of(variant))
@@ -96,7 +96,7 @@ def statement_of(runs: Iterable[RunRecord]) -> str:
     parts += [f"### {name}\n\n{_result(run, facts)}" for name, run, facts in entries]
     parts += ["## Appendix: prompts and answers"]
     parts += [f"### {name}\n\n{_wording(run)}" for name, run, _ in entries]
-    return "\n\n".join(parts) + "\n"
+    return safe_text("\n\n".join(parts) + "\n")
 
 
 def _row(name: str, run: RunRecord, facts: Json) -> list[str]:
@@ -146,11 +146,11 @@ def _approvals(approvals: list[Json]) -> str:
 
 
 def _text(text: str) -> str:
-    return as_text(masked_line(text), in_table=True)
+    return as_text(on_one_line(text), in_table=True)
 
 
 def _wording(run: RunRecord) -> str:
     answers = [message.text for message in run.own_messages if message.role == "assistant" and message.text]
     answer = "\n\n".join(answers)
-    block = fenced(safe_text(answer)) if answer else "The model wrote no text."
-    return f"Prompt:\n\n{fenced(safe_text(run.prompt))}\n\nAnswer:\n\n{block}"
+    block = fenced(answer) if answer else "The model wrote no text."
+    return f"Prompt:\n\n{fenced(run.prompt)}\n\nAnswer:\n\n{block}"

@@ -19,10 +19,9 @@ from typing import Any
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.bundles import bundle
 from agent_nb._base.constants import is_demo
-from agent_nb._base.secrets import dump_masked, safe_text
+from agent_nb._base.secrets import MaskedJson, for_page, safe_text
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json, to_wire
-from agent_nb.core.annotations import safe_annotations
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import FileChanged, TurnStarted
 from agent_nb.core.run_settings import header_words
@@ -32,7 +31,7 @@ from agent_nb.render import to_page
 from agent_nb.render.frozen import saved_values
 from agent_nb.render.shown import shown_features
 from agent_nb.render.summary import written_prompt
-from agent_nb.run.protocol import JOINED_SECONDS, Encoder, Meta, bound_names, decided_rows
+from agent_nb.run.protocol import Encoder, Meta, bound_names, decided_rows
 from agent_nb.run.record import RunRecord, all_events
 from agent_nb.run.turn_requests import known_messages, request_of
 
@@ -54,7 +53,7 @@ def replay_html(run: RunRecord) -> str:
         raise ConfigError(f"`{run.name}` has no events to replay.")
     if not SCRIPT.exists():
         raise ConfigError("The page's code was not built. In a source tree, `make build` does that.")
-    record = _ENDS_SCRIPT.sub(r"\\u003c", dump_masked(_record(run)))
+    record = _ENDS_SCRIPT.sub(r"\\u003c", json.dumps(_record(run), ensure_ascii=False))
     script = _ENDS_SCRIPT.sub(r"\\x3c", SCRIPT.read_text(encoding="utf-8"))
     prompt = safe_text(written_prompt(run))
     title = html.escape(f"{safe_text(run.name)}: {' '.join(prompt.split())}"[:120])
@@ -71,8 +70,8 @@ def replay_html(run: RunRecord) -> str:
     )
 
 
-def _record(run: RunRecord) -> Json:
-    events = Encoder().encode(all_events(run), JOINED_SECONDS)
+def _record(run: RunRecord) -> MaskedJson:
+    events = Encoder().encode(all_events(run))
     variants = run.variants or (run,)
     models = dict.fromkeys(variant.model for variant in variants)
     meta = Meta(
@@ -81,21 +80,23 @@ def _record(run: RunRecord) -> Json:
         model=", ".join(models),
         demo=all(map(is_demo, models)),
         about=header_words(run.settings),
-        failed_check=safe_text(run.failed_check),
-        annotations=safe_annotations(run.annotations),
+        failed_check=run.failed_check,
+        annotations=run.annotations,
         decided=decided_rows(run.decided),
         bound=bound_names(run.settings),
         features=shown_features(run),
     )
     batch = {"run_id": run.id, "first": 1, "last": len(events), "events": events, "meta": to_wire(meta)}
-    record: Json = {
-        "batch": {"kind": "batch", **batch},
-        "requests": _requests(variants),
-        "files": [_binary_files(variant) for variant in variants],
-        "bound": [dict(saved_values(variant)) for variant in variants],
-    }
+    record = for_page(
+        {
+            "batch": {"kind": "batch", **batch},
+            "requests": _requests(variants),
+            "files": [_binary_files(variant) for variant in variants],
+            "bound": [dict(saved_values(variant)) for variant in variants],
+        }
+    )
     # Key under which the reader's answers are stored.
-    batch["meta"]["digest"] = sha256(json.dumps(record, sort_keys=True))[:16]
+    record["batch"]["meta"]["digest"] = sha256(json.dumps(record, sort_keys=True))[:16]
     return record
 
 
@@ -127,7 +128,7 @@ def _binary_files(run: RunRecord) -> list[Json]:
             if isinstance(content, bytes):
                 data = base64.b64encode(content).decode()
                 kind = media_type(path, content)
-                rows.append({"path": safe_text(path), "version": number, "media_type": kind, "base64": data})
+                rows.append({"path": path, "version": number, "media_type": kind, "base64": data})
     return rows
 
 

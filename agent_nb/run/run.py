@@ -161,9 +161,8 @@ class Run(FeatureValues, RunRecord):
     def apply(self, *, anyway: bool = False) -> Any:
         """Run the code of a run that worked in a branch in your session, and return what it set.
 
-        Raises `ConfigError` if a name that the code reads has changed since the branch was made, or, with the
-        statements, if later code needs some of a call that failed; `anyway` runs the code nevertheless.
-        What the code does to files and over the network, it does again.
+        Raises `ConfigError` if it was applied before or, with the statements, if later code needs some of a call that
+        failed; `anyway` runs the code nevertheless. What the code does to files and over the network, it does again.
         """
         return session_of(self).apply(self, anyway=anyway)
 

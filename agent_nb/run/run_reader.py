@@ -34,6 +34,8 @@ MAX_UNPACKED = 200_000_000
 KERNEL_ENDED = "The kernel ended before the run did."
 MOST_VERSIONS = MAX_READ_BYTES
 """Maximum characters of all file versions: a patch of a few bytes makes another large version."""
+MOST_EVENTS = 1_000_000
+"""Maximum events of a file, because two numbers of a `pace` make one."""
 MOST_REPEATED = 200_000_000
 """Maximum characters of the header and the first conversation, each counted once per variant, which share them."""
 
@@ -219,7 +221,7 @@ class _RunReading:
         self._variants: list[_Variant] = []
         self._newest: dict[int, _Variant] = {}
         """The newest variant with each number."""
-        self._repeated = 0
+        self._repeated = self._count = 0
         self.result: Run | None = None
 
     def row(self, row: Any) -> None:
@@ -236,6 +238,9 @@ class _RunReading:
                 row = {"settings": self._header["settings"], **row}
             for event in _events({**row, "run_id": self._header["id"]}):
                 variant.add(event)
+                self._count += 1
+                if self._count > MOST_EVENTS:
+                    raise ValueError(f"it has more than {MOST_EVENTS:,} events")
         variant.lines.add(row)
         if row["type"] == ev.FileChanged.type:
             _check_version(variant.lines, row["path"], row["version"])
@@ -292,7 +297,7 @@ def _cut_off(variant: _Variant) -> Run:
     events = EventList(run.events)
     cut = CutOff(events, run.files, run.messages, events.append)
     cut.close()
-    return replace(run, **cut.end("interrupted", None, KERNEL_ENDED), events=events.packed())
+    return replace(run, **cut.end("interrupted", None, KERNEL_ENDED), events=events)
 
 
 def _check_version(lines: VariantLines, path: str, version: int) -> None:
@@ -320,7 +325,7 @@ def _run(variant: _Variant, wire: Json, variants: tuple[Run, ...] = ()) -> Run:
     }
     run: Run = replace(
         from_wire(Run, {**variant.lines.fields(), **wire, **placeholders}),
-        events=variant.events.packed(),
+        events=variant.events,
         files=files if edited is None else Files.from_wire(edited),
         given_files=None if edited is None else files,
         variants=variants,

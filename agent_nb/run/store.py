@@ -17,6 +17,7 @@ from pathlib import Path
 from agent_nb._base.atomic import FOLDER, NO_LINK, locked, own_folder, read_plain, write_atomically
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.program import process_start
+from agent_nb._base.secrets import MaskedJson
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import SavedRunError
 from agent_nb.run import Run
@@ -51,7 +52,7 @@ class RunStore:
         self.root = home / FOLDER
         self.folder = self.root / "runs"
 
-    def begin(self, name: str, lines: Sequence[Json], part: Path | None = None) -> Path:
+    def begin(self, name: str, lines: Sequence[MaskedJson], part: Path | None = None) -> Path:
         """Write the file of a run in progress: a new one, or `part` again."""
         own_folder(self._home)
         with self._locked() as rows:
@@ -59,7 +60,7 @@ class RunStore:
             write_atomically(part, dump_lines(lines), within=self._home)
         return part
 
-    def append(self, part: Path, lines: Sequence[Json]) -> None:
+    def append(self, part: Path, lines: Sequence[MaskedJson]) -> None:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_APPEND | NO_LINK), "ab") as stream:
             stream.write(dump_lines(lines))
 

@@ -192,6 +192,9 @@ class Branch(Protocol):
     async def copy(self) -> "Branch":
         """Copy the branch with its variables."""
 
+    def keep(self, run_id: str) -> None:
+        """Keep the branch for runs that continue this one, instead of ending it."""
+
     def end(self) -> None:
         """End the branch at once, with everything that it started."""
 
@@ -210,11 +213,12 @@ class BranchedSession(Protocol):
     def is_applied(self) -> bool:
         """Whether the code of the run has run in the session, with `apply` of this run or of one that continues it."""
 
-    def codes(self, run: Any) -> list[str]:
-        """The code of the run, after that of its base runs."""
+    @property
+    def has_base(self) -> bool:
+        """Whether the branch was forked from that of the base run, and not from the session."""
 
-    def follow(self, base: Any, codes: Sequence[str], *, whole: bool) -> None:
-        """Store the code of the base runs, all or a part of it, which the branch ran first."""
+    def leave_out(self) -> None:
+        """End the branch of a variant, now or when it ends: another one stands for the run."""
 
     def offer(self, run: Any) -> tuple[list[str], str]:
         """Return the code that `apply` runs and why it needs `anyway`, empty if it does not; raises if none can run."""
@@ -238,8 +242,8 @@ class BranchMaker(Protocol):
     def are_safe(self) -> bool:
         """Whether branches can be made here, and nothing is known that could fail in them."""
 
-    async def open(self) -> Branch:
-        """Copy the session; raises `BranchError` if that fails."""
+    async def open(self, base: Any = None) -> Branch:
+        """Copy the branch of this run if it is alive, else the session; raises `BranchError` if that fails."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -231,10 +231,6 @@ def _written_paths(args: Json) -> tuple[str, ...]:
         return ()  # rejected when the tool runs
 
 
-def _read_paths(args: Json) -> tuple[str, ...]:
-    return tuple(path for request in args.get("files") or [args] for path in _written_paths(request))
-
-
 def _title(verb: str, args: Json) -> str:
     return f"{verb} {args.get('path') or 'file'}"
 
@@ -298,7 +294,7 @@ READ_FILE = Tool(
     run=_read,
     lean=("path", "start", "end"),
     title=_read_title,
-    reads=_read_paths,
+    reads=lambda args: tuple(path for row in args.get("files") or [args] for path in _written_paths(row)),
     repeatable=True,
 )
 LIST_FILES = Tool(

@@ -66,9 +66,14 @@ def to_output(value: Any) -> ToolOutput:
             outputs=tuple(bundle for part in parts for bundle in part.outputs),
         )
     if _is_image(value):
-        return _image(value)
+        image = to_image(value)
+        text, outputs = f"[{image.name or 'image'}]", ({image.media_type: image.base64},)
+        return ToolOutput(text=text, images=(image,), outputs=outputs)
     if (markup := _html(value)) is not None:
-        text = _table_text(value)
+        text = _repr(value)
+        if is_a(value, "pandas", "DataFrame"):
+            rows, columns = value.shape
+            text = f"{rows} rows x {columns} columns\n{value.to_string(max_rows=MAX_ROWS, max_cols=MAX_ROWS)}"
         return ToolOutput(
             text=text, summary=type(value).__name__, outputs=({"text/html": markup, "text/plain": text},)
         )
@@ -106,12 +111,6 @@ def _is_image(value: Any) -> bool:
     return isinstance(value, Image) or any(is_a(value, module, name) for module, name in _IMAGE_CLASSES)
 
 
-def _image(value: Any) -> ToolOutput:
-    image = to_image(value)
-    outputs = ({image.media_type: image.base64},)
-    return ToolOutput(text=f"[{image.name or 'image'}]", images=(image,), outputs=outputs)
-
-
 def _html(value: Any) -> str | None:
     if isinstance(value, type) or not hasattr(value, "_repr_html_"):
         return None
@@ -120,13 +119,6 @@ def _html(value: Any) -> str | None:
     except Exception:  # the value's own code; its plain text is used instead
         return None
     return markup if isinstance(markup, str) and len(markup) <= MAX_HTML else None
-
-
-def _table_text(value: Any) -> str:
-    if not is_a(value, "pandas", "DataFrame"):
-        return _repr(value)
-    rows, columns = value.shape
-    return f"{rows} rows x {columns} columns\n{value.to_string(max_rows=MAX_ROWS, max_cols=MAX_ROWS)}"
 
 
 def _json(value: Any) -> str:
@@ -350,8 +342,8 @@ def _make(
         raise ConfigError(f"{function!r} is not a tool: pass a Tool or an annotated function.")
     source = _as_written(function)
     name = str(name or source.__name__)
-    documented = parse_docstring(inspect.getdoc(source) or "")
-    schema, arguments = _read_signature(function, name, documented.parameters)
+    description, parameters = parse_docstring(inspect.getdoc(source) or "")
+    schema, arguments = _read_signature(function, name, parameters)
     spoken_name = name.replace("_", " ").strip()
     is_async = inspect.iscoroutinefunction(function)
 
@@ -363,7 +355,7 @@ def _make(
         return ToolOutput(text=value) if isinstance(value, str) else await in_thread(lambda: to_output(value))
 
     return Tool(
-        spec=ToolSpec(name=name, description=documented.description or spoken_name, schema=schema),
+        spec=ToolSpec(name=name, description=description or spoken_name, schema=schema),
         run=run,
         title=title if callable(title) else functools.partial(_fixed_title, title or spoken_name),
         function=function,
@@ -381,12 +373,12 @@ def spec_of_types(tool: Tool) -> ToolSpec:
     text = getattr(function, "__doc__", None) or ""
     # A docstring assigned at run time may contain values.
     is_written = text in getattr(getattr(function, "__code__", None), "co_consts", ())
-    documented = parse_docstring(inspect.cleandoc(text) if is_written else "")
+    description, parameters = parse_docstring(inspect.cleandoc(text) if is_written else "")
     schema = types_only(tool.spec.schema)
-    for name, description in documented.parameters.items():
+    for name, meaning in parameters.items():
         if name in schema.get("properties", {}):
-            schema["properties"][name]["description"] = description
-    description = documented.description or tool.name.replace("_", " ").strip()
+            schema["properties"][name]["description"] = meaning
+    description = description or tool.name.replace("_", " ").strip()
     return ToolSpec(name=tool.name, description=description, schema=schema)
 
 
@@ -477,14 +469,8 @@ def _from_function(function: Callable[..., Any], settings: dict[str, Any]) -> To
     return replace(_make(function, name=settings["spec"].name), **settings)
 
 
-@dataclass(frozen=True, slots=True)
-class Docstring:
-    description: str
-    parameters: dict[str, str]
-
-
-def parse_docstring(text: str) -> Docstring:
-    """Parse a docstring that was dedented by `inspect.getdoc`."""
+def parse_docstring(text: str) -> tuple[str, dict[str, str]]:
+    """The description and the parameters in a docstring that was dedented by `inspect.getdoc`."""
     headings = list(_HEADING.finditer(text))
     ends = [heading.start() for heading in headings[1:]] + [len(text)]
     parameters = {
@@ -494,7 +480,7 @@ def parse_docstring(text: str) -> Docstring:
         if heading["name"] in _PARAMETER_SECTIONS:
             parameters |= _entries(text[heading.end() : end], typed=bool(heading["underline"]))
     starts = [match.start() for match in (*headings[:1], _SPHINX_FIELD.search(text)) if match]
-    return Docstring(text[: min(starts, default=None)].strip(), parameters)
+    return text[: min(starts, default=None)].strip(), parameters
 
 
 def _entries(section: str, *, typed: bool) -> dict[str, str]:

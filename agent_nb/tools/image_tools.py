@@ -251,8 +251,8 @@ async def _remove_background(args: Json, context: ToolContext) -> ToolOutput:
     source = find_image(args["source"], context)
     image = await in_thread(lambda: checked(source))
     context.charge.expect([studio.cutter.price(image)], _subject(1))
-    cutting = await retried(lambda: studio.cutter.cut_out(image, context.charge))
-    return await save_one(cutting.image, path, context, cutting.note)
+    cutout, note = await retried(lambda: studio.cutter.cut_out(image, context.charge))
+    return await save_one(cutout, path, context, note)
 
 
 async def _extract(args: Json, context: ToolContext) -> ToolOutput:
@@ -336,7 +336,7 @@ async def _make_image(order: Order, context: ToolContext) -> Image:
     plain = replace(order, prompt=f"{order.prompt}\n{PLAIN}", transparent=False)
     opaque = await retried(lambda: studio.maker.make(plain, charge))
     image = await in_thread(lambda: checked(opaque))
-    return (await retried(lambda: studio.cutter.cut_out(image, charge))).image
+    return (await retried(lambda: studio.cutter.cut_out(image, charge)))[0]
 
 
 def _is_cut_after(studio: Studio, order: Order) -> bool:

@@ -193,17 +193,14 @@ class Toolbox:
     async def run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         """Run the tool and return its validated, masked, truncated output. Every failure is a ToolError."""
         with during_call():
-            return await self._run(tool, args, context)
-
-    async def _run(self, tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
-        try:
-            # run_python captures what is printed
-            with contextlib.nullcontext() if tool.packaged else masked_output():
-                output = await _run(tool, args, context)
-        except ToolError as error:
-            error.message, error.hint = await sendable(error.message), await sendable(error.hint)
-            raise
-        return replace(output, text=await sendable(output.text))
+            try:
+                # run_python captures what is printed
+                with contextlib.nullcontext() if tool.packaged else masked_output():
+                    output = await _run(tool, args, context)
+            except ToolError as error:
+                error.message, error.hint = await sendable(error.message), await sendable(error.hint)
+                raise
+            return replace(output, text=await sendable(output.text))
 
 
 async def sendable(text: str) -> str:
@@ -396,7 +393,8 @@ async def invoke(tool: Tool, args: Json, context: ToolContext) -> Any:
         scope.closed = True
         _abandon(work)
         await asyncio.wait({work}, timeout=CLEANUP_SECONDS)
-        raise CallCancelled(_outputs_of(work)) from None
+        failure = work.exception() if work.done() and not work.cancelled() else None
+        raise CallCancelled(failure.outputs if isinstance(failure, ToolError) else ()) from None
     finally:
         scope.closed = True
         if not work.done():
@@ -415,11 +413,6 @@ async def _work(tool: Tool, args: Json, context: ToolContext) -> Any:
         raise RuntimeError(f"the tool tried to exit with {error.code!r}") from None
     except BaseException as error:  # KeyboardInterrupt would end the event loop, and with it the kernel
         raise RuntimeError(f"the tool raised {error!r}") from None
-
-
-def _outputs_of(work: "asyncio.Future[Any]") -> tuple[MimeBundle, ...]:
-    failure = work.exception() if work.done() and not work.cancelled() else None
-    return failure.outputs if isinstance(failure, ToolError) else ()
 
 
 def _abandon(work: "asyncio.Future[Any]") -> None:

@@ -88,7 +88,7 @@ async def main() -> None:
             await agent.run("Are you there?")  # so that the time it takes to load the SDK is not recorded
             first = await record(agent, server, Recording("order", ORDER, order()))
             second = await record(agent, server, Recording("repair", MEND, mend()), first)
-            short = Agent(agent.provider, limits=Limits(usd=BUDGET))
+            short = Agent(agent.model, limits=Limits(usd=BUDGET))
             cut = await record(short, server, Recording("poster", POSTER, poster()))
     assert not any(use.ok for use in second.tool_uses)
     assert cut.reason == "budget"

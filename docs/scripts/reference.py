@@ -73,7 +73,7 @@ def _commands() -> str:
 
 
 def _settings(magics: AgentMagics) -> str:
-    traits = magics.traits(config=True)
+    traits = magics.class_traits(config=True)  # with those of features
     rows = [
         (f"`{name}`", f"`{getattr(magics, name)!r}`", trait.help) for name, trait in sorted(traits.items())
     ]

@@ -1,4 +1,4 @@
-"""`python -m docs.scripts.write_events` writes `js/src/events.ts`, what the page shares with the kernel, and
+"""`python -m docs.scripts.write_events` writes `js/src/run/events.ts`, what the page shares with the kernel, and
 `agent_nb/run/feature_values.py`, what runs have of features, for type checkers.
 """
 
@@ -21,7 +21,7 @@ from agent_nb.render.shown import ShownFeatures
 from agent_nb.run.protocol import BoundName, ChangeDecision, Decided, Meta, Ready, Repeat
 
 ROOT = Path(__file__).parents[2]
-TARGET = ROOT / "js" / "src" / "events.ts"
+TARGET = ROOT / "js" / "src" / "run" / "events.ts"
 VALUES = ROOT / "agent_nb" / "run" / "feature_values.py"
 WIDTH = 110
 HEADER = """\
@@ -136,7 +136,7 @@ def _endings() -> str:
 
 
 def typescript() -> str:
-    """What `js/src/events.ts` should contain."""
+    """What `js/src/run/events.ts` should contain."""
     kinds = [kind for kind in typing.get_args(events.Event) if kind is not events.MessageAdded]  # never sent
     literals = [union(name, [f'"{v}"' for v in typing.get_args(alias)]) for name, alias in ALIASES.items()]
     blocks = [

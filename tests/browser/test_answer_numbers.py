@@ -73,7 +73,7 @@ def analysts() -> Run:
 
 def play(stage: Stage, run: Run) -> None:
     features = shown_features(run)
-    ready = Ready(line="", files_name=None, variant=0, picked=False, paths=(), digest="", features=features)
+    ready = Ready(line="", variant=0, picked=False, paths=(), digest="", features=features)
     stage.play(Encoder().encode(all_events(run)), ready=to_wire(ready))
 
 

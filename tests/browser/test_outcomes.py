@@ -33,7 +33,7 @@ def test_a_replay_does_not_look_like_a_paid_call(stage: Stage):
 
 UNREACHABLE = "Anthropic's address cannot be reached: [Errno -2] Name or service not known. Check `base_url`."
 CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA landing page for a small bakery in Lyon"
-READY = {"line": "`hero.error` has the details", "files_name": None, "variant": 0, "picked": False}
+READY = {"line": "`hero.error` has the details", "variant": 0, "picked": False}
 
 
 def failed_run() -> list[dict[str, Any]]:

@@ -47,7 +47,6 @@ def saved(stage: Stage, page: str) -> Any:
 
 
 FORMS = pytest.mark.parametrize("show", [live, tab, saved])
-LIVE_AND_WIDELY_OTHERS = pytest.mark.parametrize("show", [live, tab, saved])
 
 
 @FORMS

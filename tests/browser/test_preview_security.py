@@ -214,21 +214,3 @@ def test_flood_beside_the_port_is_stopped(stage: Stage):
     )
     stage.widget.get_by_text("The page sent too many messages.").wait_for()
     assert stage.widget.locator(".anb-page iframe").count() == 0
-
-
-def test_click_and_tab_lead_into_the_page(stage: Stage):
-    stage.play(page_that("document.body.insertAdjacentHTML('beforeend', '<input id=a><input id=b>');"))
-    stage.wait_for_report("verdict")
-    stage.preview.locator("#b").click()
-    stage.page.keyboard.type("clicked")
-    assert stage.preview.locator("#b").input_value() == "clicked"
-    stage.page.mouse.move(1, 1)
-    stage.widget.get_by_role("button", name="Open in new tab").first.focus()
-    for _ in range(8):
-        stage.page.keyboard.press("Tab")
-        stage.page.wait_for_timeout(50)
-        if stage.preview.locator("#a").evaluate("node => document.activeElement === node"):
-            break
-    stage.page.wait_for_timeout(200)
-    stage.page.keyboard.type("tabbed")
-    assert stage.preview.locator("#a").input_value() == "tabbed"

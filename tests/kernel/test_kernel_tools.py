@@ -118,14 +118,6 @@ def test_a_check_fails_for_a_number_that_no_output_has(page, server):
         assert numbers[0]["call_id"] == page.kernel.value("ran.tool_uses[0].call.id").strip("'")
 
 
-def test_a_check_fails_for_a_number_in_a_run_that_ran_no_code(page, server):
-    server.plan(reply(Say("The mean is 47.1.")))
-    page.finish(page.start(f'%%agent ran {MODEL} --no-raise --check "not run.unsupported"\nMean?'))
-    assert page.kernel.value("ran.failed_check") == repr("not run.unsupported: run.unsupported is 47.1")
-    ready = next(message for message in page.messages if message["kind"] == "ready")
-    assert ready["features"]["numbers"]["0"]["above"] == "No code was run: these numbers were not computed"
-
-
 def test_the_output_of_code_that_blocks_the_loop_is_shown_at_once(page, begin, tmp_path):
     seen = tmp_path / "seen"
     wait = f"while not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.01)"
@@ -259,20 +251,6 @@ def test_what_matplotlib_adds_with_the_first_figure_is_not_said(page, run):
         "import matplotlib\nmatplotlib.use('agg')\nimport matplotlib.pyplot as plt\nplt.ion()\n_ = plt.plot([1])"
     )
     assert "IPython calls for every cell" not in ran.text
-
-
-def test_a_block_of_a_small_model_asks_runs_and_is_kept(page, server):
-    page.kernel.run(f"import os, pandas as pd; os.environ['CHAT_BASE_URL'] = {server.base_url('chat')!r}")
-    page.kernel.run("df = pd.DataFrame({'price': [1.5, 2.5, 3.25]})")
-    server.forget()
-    server.plan(reply(Say("```python\nprint(df.price.sum())\n```"), fragment=2), reply(Say("It is large.")))
-    cell = page.start("%%agent ran -m chat:qwen -t kernel\nThe sum of prices in {{df}}?")
-    request = page.question()
-    assert (request["title"], request["args"]) == ("run Python", {"code": "print(df.price.sum())"})
-    assert page.command("approve", call_id=request["call_id"])["ok"]
-    page.finish(cell)
-    assert page.kernel.value("ran.text") == repr("It is large.\n\nThe code printed:\n\n```text\n7.25\n```")
-    assert page.kernel.value("ran.to_cells()[0].source") == repr("print(df.price.sum())")
 
 
 def test_a_name_rebound_while_the_card_waits_keeps_what_the_user_set(page, begin):

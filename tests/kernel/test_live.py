@@ -68,7 +68,7 @@ def test_a_cell_leaves_all_its_variants(page):
     assert page.kernel.value("len({v.html for v in hero.variants})") == "3"
     assert page.kernel.value("hero.html == hero.variants[0].html, files is hero.files") == "(True, True)"
     (shown,) = cell.displays
-    assert re.findall(r'aria-label="Variant (\d)"', shown["text/html"]) == ["1", "2", "3"]
+    assert re.findall(r"<summary>Variant (\d)<", shown["text/html"]) == ["1", "2", "3"]
     assert "Variant 1 of 3, the first to succeed" in shown["text/html"]
     assert page.kernel.run(THREE).displays == cell.displays
 
@@ -98,16 +98,6 @@ def test_a_dry_run_names_all_models(page):
     cell = page.kernel.run(f"%%agent x -m demo: {MODEL} -n 2 --dry-run\nA form")
     assert f"Dry run, nothing sent. Models: demo (2), {NAME} (2)" in cell.stdout
     assert "for the first turn of all 4." in cell.stdout
-
-
-def test_an_interrupt_ends_all_variants(page, server):
-    server.plan(*[reply(Say("I begin."), Hold())] * 2)
-    cell = page.start(f"%%agent cut {MODEL} -n 2\nA form")
-    page.pump(lambda: len(page.of("text_delta")) >= 2)
-    page.kernel.interrupt()
-    page.finish(cell)
-    assert page.kernel.value("[v.reason for v in cut.variants]") == "['interrupted', 'interrupted']"
-    server.forget()
 
 
 def be_impatient(page):
@@ -212,10 +202,6 @@ def test_what_the_page_reports_can_be_read(page):
     assert "No page of `nobody` has been previewed" in page.kernel.run("%agent console nobody").errors
 
 
-def test_the_key_never_reaches_the_page(page):
-    assert "sk-ant-test-key" not in str(page.messages)
-
-
 def test_an_older_run_of_the_same_request_shows_itself(page):
     cell = "%%agent twin -m demo: --pace 0.05\nA form"
     page.finish(page.start(cell))
@@ -244,30 +230,6 @@ def test_the_page_is_told_of_an_open_network_and_neither_the_saved_form_nor_a_re
         assert "default-src" in policy
         assert "https:" not in policy
     assert "taped.run.jsonl" in page.kernel.run("taped.settings['replayed']").result["text/plain"]
-
-
-def test_a_bound_page_follows_its_variable(page):
-    page.kernel.run("reviews = ['a', 'b']")
-    page.finish(page.start("%%agent labeler -m demo: --pace 0 --bind reviews,labels\nLabel them"))
-    page.kernel.run("labeler.page")  # opens its own comm
-    assert page.command("bound", message={"do": "get", "view": "view", "name": "reviews"})["ok"]
-    sent = ['["a","b"]']
-
-    def has_come():
-        return values(page)[-1:] == sent[-1:]
-
-    for cell, text in {
-        "reviews = reviews[:1]": '["a"]',
-        "reviews.append('c')": "",
-        "labeler.page.reviews = 1": "1",
-        "labels = 'mine'": "",
-        "reviews = 2; labeler.page.reviews = 3": "3",
-        "labeler.page.reviews = 4; reviews = 5": "5",
-    }.items():
-        page.finish(page.kernel.start(cell))
-        sent.extend([text] if text else [])
-        page.pump(has_come)
-    assert [text for text in values(page) if text != "4"] == sent
 
 
 def values(page):

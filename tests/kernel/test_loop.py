@@ -66,10 +66,6 @@ def test_an_interrupt_ends_a_plain_cell_that_awaits_a_run(kernel, server):
     kernel.run("handle.stop()\nawait handle")
 
 
-def test_an_interrupt_keeps_what_was_written(kernel):
-    assert kernel.value("hero.html") == "'<h1>Bre'"
-
-
 def test_an_interrupt_ends_a_running_tool(kernel, server):
     kernel.run(
         "import asyncio\nfrom agent_nb import tool\n@tool(timeout=None)\nasync def wait() -> str:\n"

@@ -76,28 +76,3 @@ def test_the_menu_is_about_the_cell_where_it_opened_and_the_palette_about_the_ac
     select(plotted, 3)
     ask(plotted, "Why?")
     assert plotted.evaluate(SOURCES)[4] == "%%agent about_2 -t kernel\nWhy?\nThis is about {{cell:cell-2}}."
-
-
-@pytest.mark.wide
-def test_a_markdown_cell_can_be_asked_about_and_a_deleted_one_not(plotted: Page, vendor):
-    select(plotted, 2)
-    plotted.evaluate(COMMAND, "notebook:change-cell-to-markdown")
-    plotted.evaluate(COMMAND, "notebook:run-cell")
-    plotted.locator(".jp-MarkdownCell").click(button="right")
-    plotted.get_by_role("menuitem", name="Agent: Ask About This Cell").click()
-    plotted.keyboard.type("Is that clear?")
-    prompt = sent(plotted, vendor)
-    assert "Cell 3 (id cell-2, markdown):\\n```markdown\\n# spare\\n```" in prompt
-    count = len(vendor.requests)
-    select(plotted, 1)
-    ask(plotted, "Why?")
-    assert plotted.evaluate(SOURCES)[2].startswith("%%agent about_2 -t kernel\nWhy?\n")
-    plotted.keyboard.press("Escape")
-    select(plotted, 1)
-    plotted.evaluate(COMMAND, "notebook:delete-cell")
-    select(plotted, 1)
-    plotted.keyboard.press("Shift+Enter")
-    expect(plotted.locator(".jp-OutputArea")).to_contain_text(
-        ["no cell with the id `cell-1`: it was deleted"]
-    )
-    assert vendor.requests[count:] == []

@@ -79,28 +79,6 @@ def test_code_is_tried_in_the_card_and_then_approved(page: Page, lab: Lab, vendo
     expect(row(page, 0).locator(".anb-names:visible")).to_contain_text("changed totalsales: + share")
 
 
-def test_a_run_in_a_branch_is_applied_and_undone(page: Page, lab: Lab, vendor) -> None:
-    code = "total = total.upper()\nrows.append(2)"
-    vendor.plan(reply(Call("run_python", {"code": code}, id="toolu_0")), reply(Say("Done.")))
-    cell = f"%%agent look {MODEL} -t kernel --branch --approve run_python=auto\nChange them"
-    run_notebook(page, lab, "applied", f"{BEGIN}\nrows = [1]", cell)
-    widget = page.locator(".jp-Cell .anb")
-    widget.get_by_role("button", name="Apply", exact=True).click()
-    card = widget.locator(".anb-card.ask")
-    expect(card.locator("pre")).to_have_text(code)
-    assert page.evaluate(VALUE, "total, rows") == "('mine', [1])"
-    stand_still(card.locator(".anb-acts"))
-    card.get_by_role("button", name="Apply", exact=True).click()
-    outcome = widget.get_by_role("status").filter(has_text="Applied look: 1 call ran in this session.")
-    expect(outcome).to_contain_text("Changed total. rows: 1 item → 2 items.")
-    assert page.evaluate(VALUE, "total, rows") == "('MINE', [1, 2])"
-    widget.get_by_role("button", name="Undo").last.click()
-    expect(widget.get_by_text("Put back: total.")).to_be_visible()
-    assert page.evaluate(VALUE, "total, rows") == "('mine', [1, 2])"
-    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
-    expect(widget.get_by_role("button", name="Apply", exact=True)).to_have_count(0)
-
-
 def _undo_and_insert(page: Page) -> None:
     wait_for_kernel(page)
     names = row(page, 0).locator(".anb-names")

@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import LOAD, App, Lab, open_notebook, run_all, run_notebook, save, write_notebook
+from tests.support.lab import LOAD, App, Lab, open_notebook, run_all, run_notebook, write_notebook
 
 pytestmark = pytest.mark.wide
 
@@ -23,41 +23,8 @@ def test_a_tagged_cell_runs_no_agent(page: Page, lab: Lab, app: App) -> None:
     expect(cells.nth(1).locator(".anb").first).to_be_visible()
 
 
-SWITCHED = """(off) => {
-    const { model } = window.jupyterapp.shell.currentWidget.context;
-    off ? model.setMetadata("agent_nb", { off }) : model.deleteMetadata("agent_nb");
-}"""
 VISIBLE = """() => window.jupyterapp.commands.listCommands().filter((id) => id.startsWith("agent-nb:")
     && window.jupyterapp.commands.isVisible(id)).length"""
-PALETTE = ".lm-CommandPalette-item:has-text('Agent: ')"
-
-
-def open_palette(page: Page) -> None:
-    page.evaluate("() => window.jupyterapp.commands.execute('apputils:activate-command-palette')")
-    page.locator("#modal-command-palette input").fill("cell")
-    expect(page.locator(".lm-CommandPalette-item").first).to_be_visible()
-
-
-def test_a_notebook_that_is_switched_off_has_no_buttons_and_commands(page: Page, lab: Lab) -> None:
-    run_notebook(page, lab, "off", LOAD, "%%agent hero -m demo: --pace 0\nA form", "totl + 1")
-    button = page.get_by_role("button", name="Fix with agent")
-    expect(button).to_be_visible()
-    assert page.evaluate(VISIBLE) > 2
-    page.evaluate(SWITCHED, True)
-    expect(button).to_be_hidden()
-    assert page.evaluate(VISIBLE) == 0
-    page.locator(".jp-CodeCell .cm-content").nth(1).click()
-    open_palette(page)
-    expect(page.locator(PALETTE)).to_have_count(0)
-    page.keyboard.press("Escape")
-    save(page)
-    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-cell') }")
-    expect(page.locator(".jp-CodeCell").nth(1)).to_contain_text("remove `agent_nb.off` from its metadata")
-    page.evaluate(SWITCHED, False)
-    expect(button).to_be_visible()
-    open_palette(page)
-    expect(page.locator(PALETTE).first).to_be_visible()
-    page.keyboard.press("Escape")
 
 
 def test_a_lab_file_that_switches_agents_off_hides_the_button(page: Page, lab: Lab) -> None:

@@ -65,21 +65,6 @@ def test_a_run_streams_from_start_to_end(page, lab, vendor):
 
 
 @pytest.mark.wide
-def test_formulas_are_typeset_by_the_notebook(page, lab, vendor):
-    vendor.plan(
-        reply(Say("The mean is $$\\bar{x} = \\frac{1}{n}\\sum_i x_i$$ and $\\alpha_1$ costs $5 or $10."))
-    )
-    run_notebook(page, lab, "formulas", LOAD, f"%%agent hero {MODEL} -t kernel\nWhat is a mean?")
-    phase(page, "done")
-    formulas = page.locator("[slot^=anb-math] mjx-container")
-    expect(formulas).to_have_count(2)
-    expect(formulas.first).to_be_visible()
-    wait_for_kernel(page)
-    page.wait_for_timeout(500)  # the result has taken the place of the first frame
-    expect(formulas.first).to_be_visible()
-
-
-@pytest.mark.wide
 def test_a_reload_in_the_middle_loses_nothing(page, lab, vendor):
     vendor.plan(reply(Think("Hm."), HALF, Hold()))
     run_notebook(page, lab, "reload", LOAD, f"%%agent hero {MODEL}\nA page")

@@ -177,7 +177,7 @@ class Runs:
     async def _of_replay(self, run: Run, tape: Path) -> list[str]:
         if not tape.exists():
             return ["no cassette"]
-        again = await self._agent.with_model(replay(tape)).run(PROMPT)
+        again = await self._agent.replace(model=replay(tape)).run(PROMPT)
         return [] if _facts(again) == _facts(run) else ["the replay differs"]
 
     async def left_behind(self) -> list[str]:

@@ -17,8 +17,8 @@ def double(number: int) -> int:
 
 async def stopped_in_mid_stream(agent: Agent) -> Run:
     handle = agent.start("Wait")
-    async for batch in handle.batches():
-        if any(isinstance(event, TextDelta) for event in batch):
+    async for event in handle:
+        if isinstance(event, TextDelta):
             break
     handle.stop()
     return await handle

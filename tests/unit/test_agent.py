@@ -2,12 +2,13 @@
 
 import json
 import os
+import pickle
 import re
 
 import pytest
 
 from agent_nb import Agent, Limits, tool
-from agent_nb.core.errors import ConfigError, MissingKeyError, UnknownModelError
+from agent_nb.core.errors import ConfigError, MissingKeyError, ToolError, UnknownModelError
 from agent_nb.providers.scripted import ScriptedProvider, text, think
 from agent_nb.tools import Toolbox
 from tests.support.scripts import PAGE, write
@@ -19,6 +20,15 @@ from tests.support.wire.cases import CASE
 def roll(sides: int) -> str:
     """Rolls a die."""
     return f"{sides} at most"
+
+
+class Guard:
+    def before_tool(self, call):
+        return refuse(call)
+
+
+def refuse(call):
+    raise ToolError("Not here.")
 
 
 class Closing(ScriptedProvider):
@@ -73,7 +83,7 @@ def test_the_repr_names_model_and_tools():
 
 def test_a_toolbox_is_taken_as_it_is():
     toolbox = Toolbox([roll])
-    assert Agent("demo:", tools=toolbox).toolbox is toolbox
+    assert Agent("demo:", tools=toolbox).tools is toolbox
 
 
 async def test_what_is_prepared_is_what_the_run_sends():
@@ -168,35 +178,42 @@ async def test_hooks_added_later_leave_a_prepared_run_alone():
     assert late
 
 
-async def test_another_model_leaves_the_agent_alone():
-    one, two = ScriptedProvider([[text("one")]]), ScriptedProvider([[text("two")]], name="scripted:other")
-    agent = Agent(one, system="Speak French.")
-    other = agent.with_model(two)
-    assert ((await agent.run("go")).text, (await other.run("go")).text) == ("one", "two")
-    assert two.requests[0].system.endswith("Speak French.")
-
-
-@pytest.mark.parametrize(
-    "copied",
-    [
-        lambda agent: agent.with_model(ScriptedProvider([[write()], [text("Done.")]])),
-        lambda agent: agent.with_stack("react"),
-        lambda agent: agent.recording("tape.jsonl"),
-    ],
-    ids=["model", "stack", "recording"],
-)
-async def test_a_copy_keeps_its_hooks_to_itself(copied, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+async def test_a_copy_keeps_its_hooks_to_itself():
     heard: dict[str, set[str]] = {"agent": set(), "copy": set()}
     agent = Agent(ScriptedProvider([[write()], [text("Done.")]] * 2))
     agent.after_tool(lambda call, result: heard["agent"].add("before the copy"))
-    copy = copied(agent)
+    copy = agent.replace(model=ScriptedProvider([[write()], [text("Done.")]]), system="Speak French.")
     for name, one in (("agent", agent), ("copy", copy)):
         one.before_tool(lambda call, name=name: heard[name].add("before"))
         one.after_tool(lambda call, result, name=name: heard[name].add("after"))
         one.on_event(lambda event, name=name: heard[name].add("event"))
     await copy.run("go")
     assert heard == {"agent": {"before the copy"}, "copy": {"before", "after", "event"}}
+    assert copy.model.requests[0].system.endswith("Speak French.")
+
+
+def test_the_arguments_are_attributes_that_do_not_change():
+    agent = Agent("demo:", system="Be brief.", limits=Limits(steps=3), answer="n: int")
+    assert (agent.model.name, agent.system, agent.limits.steps, agent.answer) == (
+        "demo:",
+        "Be brief.",
+        3,
+        "n: int",
+    )
+    with pytest.raises(AttributeError, match=re.escape("`agent.replace(system=...)`")):
+        agent.system = "Be kind."
+    other = agent.replace(system="Be kind.")
+    assert (agent.system, other.system, other.limits) == ("Be brief.", "Be kind.", agent.limits)
+    assert len({agent, other, agent.replace()}) == 3
+
+
+def test_a_pickle_says_which_functions_it_leaves_out(caplog):
+    agent = Agent(ScriptedProvider([]), middleware=[Guard()])
+    agent.on_event(print)
+    agent.before_tool(refuse)
+    hooks = pickle.loads(pickle.dumps(agent)).request("go").hooks
+    assert (len(hooks.before_tool), hooks.subscribers) == (2, [])
+    assert "<built-in function print>" in caplog.text
 
 
 async def test_recording_leaves_the_agent_alone(tmp_path):
@@ -212,4 +229,4 @@ async def test_leaving_the_agent_closes_its_model():
     async with Agent(provider) as agent:
         assert provider.closed == 0
     assert provider.closed == 1
-    assert agent.provider is provider
+    assert agent.model is provider

@@ -36,11 +36,12 @@ MOST_LOADED = 256
 
 
 class BatchAgent(Protocol):
-    provider: Provider
+    @property
+    def model(self) -> Provider: ...
 
     async def run(self, prompt: str, **input_args: Unpack[InputArgs]) -> Run: ...
 
-    def with_model(self, model: str | Provider) -> Self: ...
+    def replace(self, *, model: str | Provider) -> Self: ...
 
     def prepare(self, prompt: str, **input_args: Unpack[InputArgs]) -> Prepared: ...
 
@@ -145,21 +146,21 @@ def _agents(
 ) -> Iterator[tuple[str, BatchAgent, Callable[[], Awaitable[None]] | None]]:
     """Yield each model's name as given, an agent that uses it, and a function that closes a newly created model."""
     if models is None:
-        yield agent.provider.name, agent, None
+        yield agent.model.name, agent, None
         return
     model_list = list(models) if isinstance(models, Iterable) and not isinstance(models, str) else [models]
     if not model_list:
         raise ConfigError("There are no models. Name one, such as 'demo:', or leave `models` out.")
     for model in model_list:
         if not isinstance(model, str):
-            yield model.name, agent.with_model(model), None
+            yield model.name, agent.replace(model=model), None
             continue
         try:
-            model_agent = agent.with_model(model)
+            model_agent = agent.replace(model=model)
         except (MissingKeyError, InstallError) as error:
             if not saved:
                 raise
-            model_agent = agent.with_model(UnavailableModel(full_name(model), error))
+            model_agent = agent.replace(model=UnavailableModel(full_name(model), error))
         yield model, model_agent, model_agent.close
 
 

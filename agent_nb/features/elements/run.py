@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Sequence
 from weakref import WeakValueDictionary
 
+from agent_nb.features.elements import ELEMENTS
 from agent_nb.plugins import FeatureCode, Part, PartInputs, RunPart
 from agent_nb.plugins.engine import Element, PageViewer, ToolRunner, parts_about
 
 
-class Elements(FeatureCode[None]):
+class Elements(FeatureCode[Sequence[Element]]):
     def part(self, run: PartInputs) -> RunPart | None:
-        elements = run.prepared.kept.get("elements")
+        elements = run.prepared.get(ELEMENTS)
         # The demo must be the same everywhere, so it sees no pages.
         return ElementsPart(run, elements) if elements and run.prepared.provider.sees_pages else None
 

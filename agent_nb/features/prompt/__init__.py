@@ -1,28 +1,26 @@
-"""The parts of a cell's prompt besides its text, in their order."""
+"""The parts of a cell's prompt besides its text and bound names, in their order."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from agent_nb.core.feature import Feature, count, flag
 
-_GIVEN = "agent_nb.engine.feature_code:GivenPart"
-"""Parts that the notebook describes, which have their place here."""
-
 VARIABLES: Feature[Sequence[str]] = Feature(
     "variables",
     option=flag("-w --with VARIABLE", "Variable to describe to the model.", default=(), after="compact"),
     cell="agent_nb.features.prompt.cell:DescribedVariables",
 )
-BOUND_NAMES: Feature[Any] = Feature("bound_names", cell=_GIVEN)
 CELLS: Feature[int] = Feature(
     "cells",
     option=flag(
         "--cells N", "Send the source and text output of the last N cells.", number=count(2), after="bind"
     ),
     sends_values=True,
-    cell="agent_nb.features.prompt.cell:LastCells",
+    cell="agent_nb.notebook.notebook_tools.cell_references:LastCells",
 )
-FIGURES: Feature[Any] = Feature("figures", cell=_GIVEN)
+FIGURES: Feature[Any] = Feature(
+    "figures", cell="agent_nb.notebook.notebook_tools.cell_references:CellFigures"
+)
 CELL_REFERENCES: Feature[Any] = Feature(
     "cell_references", cell="agent_nb.notebook.notebook_tools.cell_references:CellReferences"
 )
@@ -49,4 +47,4 @@ SYSTEM: Feature[str] = Feature(
     ),
     cell="agent_nb.notebook.magic.inputs:SystemText",
 )
-PARTS = (VARIABLES, BOUND_NAMES, CELLS, FIGURES, CELL_REFERENCES, IMAGES, SYSTEM)
+PARTS = (VARIABLES, CELLS, FIGURES, CELL_REFERENCES, IMAGES, SYSTEM)

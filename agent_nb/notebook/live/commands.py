@@ -4,13 +4,13 @@ import base64
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, dataclass_transform
 from uuid import uuid4
 
 from IPython.core.getipython import get_ipython
 
 from agent_nb._base.bundles import bundle as code_bundle
-from agent_nb._base.secrets import as_accepted, safe_text
+from agent_nb._base.secrets import Exact, as_accepted, exact
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
@@ -39,6 +39,7 @@ COMMANDS: "dict[str, type[PageCommand]]" = {}
 """The commands by the name that their messages have."""
 
 
+@dataclass_transform(kw_only_default=True, frozen_default=True)
 @dataclass(frozen=True, kw_only=True)
 class PageCommand:
     """A command about a run. A page that has only a saved output names the run by its key."""
@@ -50,6 +51,7 @@ class PageCommand:
     variant: int | None = None
 
     def __init_subclass__(cls, command: str = "") -> None:
+        dataclass(frozen=True, kw_only=True)(cls)
         if command:
             COMMANDS[command] = cls
 
@@ -61,7 +63,6 @@ class PageCommand:
         """Return the fields of the answer, if any, or a coroutine that returns them later."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CallCommand(PageCommand):
     """A command about a call of the run."""
 
@@ -76,7 +77,6 @@ class UnderWayCommand(PageCommand, command="under_way"):
     """Asks for the active runs of a reloaded window. It is about no run: the hub answers it."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class NotebookCommand(PageCommand, command="notebook"):
     """The cells that the kernel has asked for. It is about no run: the hub delivers it."""
 
@@ -114,7 +114,6 @@ class StopCommand(PageCommand, command="stop"):
             run.handle.stop(number=None if self.variant is None else self.variant + 1)
 
 
-@dataclass(frozen=True, kw_only=True)
 class ApproveCommand(CallCommand, command="approve"):
     note: str = ""
     args: Json | None = None
@@ -126,7 +125,6 @@ class ApproveCommand(CallCommand, command="approve"):
             run.let_code_run(self.number, allowed=True)
 
 
-@dataclass(frozen=True, kw_only=True)
 class DenyCommand(CallCommand, command="deny"):
     note: str = ""
 
@@ -134,7 +132,6 @@ class DenyCommand(CallCommand, command="deny"):
         run.questions.answer(self.place, Answer(False, self.note))
 
 
-@dataclass(frozen=True, kw_only=True)
 class TryCommand(CallCommand, command="try"):
     args: Json | None = None
     stop: bool = False
@@ -154,8 +151,7 @@ class TryCommand(CallCommand, command="try"):
             outputs, problem = (await trial).outputs, ""
         except ToolError as error:
             outputs, problem = error.outputs, error.headline
-        answer: Json = change_texts({"outputs": to_wire(outputs), "problem": problem}, safe_text)
-        return answer
+        return {"outputs": to_wire(outputs), "problem": problem}
 
 
 class ShowOutputCommand(CallCommand, command="show_output"):
@@ -178,13 +174,12 @@ class PickCommand(PageCommand, command="pick"):
         run.on_pick(number)
 
 
-@dataclass(frozen=True, kw_only=True)
 class FileCommand(PageCommand, command="file"):
     path: str
     version: int | None = None
 
     def run(self, run: LiveRun) -> Json:
-        """Return a version of a file, the newest by default: masked text, or bytes as base64."""
+        """Return a version of a file, the newest by default: text, or bytes as base64."""
         handle = run.handle if run.result is None else None
         files = handle.files_of(self.number) if handle else run.finished_result(self.number).files
         if self.path not in files.paths:
@@ -195,11 +190,10 @@ class FileCommand(PageCommand, command="file"):
         if content is None:
             raise ConfigError(f"There is no version {number} of the file {self.path!r}.")
         if isinstance(content, bytes):
-            return {"base64": base64.b64encode(content).decode()}
-        return {"text": safe_text(content)}
+            return {"base64": Exact(base64.b64encode(content).decode())}
+        return {"text": content}
 
 
-@dataclass(frozen=True, kw_only=True)
 class PasteImageCommand(PageCommand, command="paste_image"):
     """An image that the user has pasted for the next cell, in base64."""
 
@@ -214,10 +208,9 @@ class PasteImageCommand(PageCommand, command="paste_image"):
 
     async def _save(self, name: str) -> Json:
         path, thumbnail = await off_loop(save_pasted, self.data, name, Path.cwd())
-        return {"path": path, "thumbnail": base64.b64encode(thumbnail).decode()}
+        return {"path": path, "thumbnail": Exact(base64.b64encode(thumbnail).decode())}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ElementCommand(PageCommand, command="element"):
     path: str
     file: str | None = None
@@ -228,8 +221,7 @@ class ElementCommand(PageCommand, command="element"):
     def _find(self, run: LiveRun) -> Json:
         """Return the source position of an element on the page, and the edit that wrote it."""
         element = run.finished_result(self.number).element(self.path, self.file or None)
-        where: Json = {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn")}
-        return {**where, "edit": safe_text(element.edit)}
+        return {name: getattr(element, name) for name in ("path", "file", "line", "place", "turn", "edit")}
 
 
 class CellsCommand(PageCommand, command="cells"):
@@ -240,7 +232,6 @@ class CellsCommand(PageCommand, command="cells"):
         return {"cells": rows}
 
 
-@dataclass(frozen=True, kw_only=True)
 class ApplyCommand(PageCommand, command="apply"):
     question: str = ""
     """The id of the card on which the user has agreed; empty to show one."""
@@ -295,10 +286,9 @@ class VerifyCommand(PageCommand, command="verify"):
         if len(differences) > MOST_DIFFERENCES:
             text += f" and {len(differences) - MOST_DIFFERENCES} more"
         text = text or outcome([result for _, result in table.rows])
-        return {"text": safe_text(text), "equal": not differences}
+        return {"text": text, "equal": not differences}
 
 
-@dataclass(frozen=True, kw_only=True)
 class RequestCommand(PageCommand, command="request"):
     step: int = 1
 
@@ -310,10 +300,9 @@ class CheckCodeCommand(PageCommand, command="check_code"):
     """Asks for the script of page checks. It is large, so it is sent on first use."""
 
     def run(self, run: LiveRun) -> Json:
-        return {"code": code_bundle("check").read_text(encoding="utf-8")}
+        return {"code": Exact(code_bundle("check").read_text(encoding="utf-8"))}
 
 
-@dataclass(frozen=True, kw_only=True)
 class OnScreenCommand(PageCommand, command="on_screen"):
     on_screen: bool = False
 
@@ -323,7 +312,6 @@ class OnScreenCommand(PageCommand, command="on_screen"):
         run.stream.set_on_screen(self.client, on_screen=self.on_screen)
 
 
-@dataclass(frozen=True, kw_only=True)
 class CheckedCommand(PageCommand, command="checked"):
     check_id: str
     ok: bool = False
@@ -341,17 +329,16 @@ class CheckedCommand(PageCommand, command="checked"):
             check.set_exception(ViewerUnavailableError(failure))
 
 
-@dataclass(frozen=True, kw_only=True)
 class UndoPythonCommand(PageCommand, command="undo_python"):
     token: str
 
     def run(self, run: LiveRun) -> Json:
         text, names = undo_store.undo(self.token)
-        run.stream.set_undone(f"{self.token} {name}" for name in names)
+        stream = run.stream
+        stream.update(undone=(*stream.meta.undone, *(f"{self.token} {name}" for name in names)))
         return {"text": text}
 
 
-@dataclass(frozen=True, kw_only=True)
 class DecideCommand(PageCommand, command="decide"):
     """The user accepts or refuses changes of cells, or takes that back."""
 
@@ -376,10 +363,9 @@ class ResultCommand(PageCommand, command="result"):
         run.writer = run.writer or self.client
         if self.client != run.writer:
             raise ConfigError("Another window is writing the result into the notebook.")
-        return {"data": bundle(replace(run.result, key=run.key), load=run.load)}
+        return {"data": exact(bundle(replace(run.result, key=run.key), load=run.load))}
 
 
-@dataclass(frozen=True, kw_only=True)
 class PreviewReportCommand(PageCommand, command="preview_report"):
     entries: Any = None
 
@@ -390,7 +376,6 @@ class PreviewReportCommand(PageCommand, command="preview_report"):
         return {"numbers": [console.add(entry) for entry in entries if isinstance(entry, dict)]}
 
 
-@dataclass(frozen=True, kw_only=True)
 class BoundCommand(PageCommand, command="bound"):
     message: Json | None = None
 
@@ -400,9 +385,11 @@ class BoundCommand(PageCommand, command="bound"):
         if store is None:
             raise ConfigError("That page has no bindings in this kernel. Run its cell again.")
         view = self.message.get("view") if self.message else None
-        store.receive(
-            self.message, lambda answer: run.stream.send_bound(self.number, {**answer, "view": view})
-        )
+
+        def send(answer: Json) -> None:
+            run.stream.tell("bound", variant=self.number, message={**answer, "view": view})
+
+        store.receive(self.message, send)
 
 
 def read_command(content: Json) -> PageCommand:

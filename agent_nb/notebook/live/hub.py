@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-import anywidget
 import traitlets
 from IPython.core.getipython import get_ipython
 
@@ -18,9 +17,9 @@ from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.log import log
 from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
-from agent_nb.core.annotations import safe_annotations
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.engine.handle import Handle
+from agent_nb.notebook.door import Door
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.live.commands import (
     HelloCommand,
@@ -45,7 +44,7 @@ _KERNEL = uuid4().hex[:12]
 _CHANNEL = f"agent_nb:{_KERNEL}" if IN_BROWSER else ""
 
 
-class HubModel(anywidget.AnyWidget):
+class HubModel(Door):
     """The widget model: it carries the page's code and messages, and has no view."""
 
     _esm = BUNDLE
@@ -78,7 +77,7 @@ class Hub:
     def send(self, message: Json) -> None:
         if self.model.comm is None:  # closed by `Widget.close_all()`
             self._open()
-        self.model.send(message)
+        self.model.tell(message)
 
     def follow(self, handle: Handle, *, network: bool = False) -> LiveRun:
         """Add a running run; with `network`, its live preview may load any https URL."""
@@ -117,7 +116,7 @@ class Hub:
                 self._add(LiveRun.finished(run, key, self.send))
             if self.knows(key, run.id):
                 break
-        self._runs[key].stream.set_annotations(safe_annotations(run.annotations))
+        self._runs[key].stream.update(annotations=run.annotations)
         return key
 
     def _add(self, run: LiveRun) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from agent_nb._base.secrets import MASK, as_accepted
@@ -28,12 +28,6 @@ class InvalidArgsError(ConfigError):
         """An error message per argument, by its path, such as `size/width`."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    request: ApprovalRequested
-    answer: "asyncio.Future[Answer]"
-
-
 class Questions:
     """The open questions of all variants of a run."""
 
@@ -43,40 +37,36 @@ class Questions:
         consent: Consent | None = None,
     ) -> None:
         self._problems_of = problems_of
-        self._open: dict[tuple[int, str], _Question] = {}
+        self.open: dict[tuple[int, str], tuple[ApprovalRequested, asyncio.Future[Answer]]] = {}
         self.consent = consent or Consent()
-
-    def __len__(self) -> int:
-        return len(self._open)
 
     async def ask(self, request: ApprovalRequested) -> Answer:
         if self.consent.covers(request):  # while the run waited for a page
             return Answer(True, by="always")
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         place = request.variant, request.call_id
-        self._open[place] = _Question(request, answer)
+        self.open[place] = request, answer
         try:
             return await answer
         finally:
-            del self._open[place]
+            del self.open[place]
 
     def args_to_try(self, place: tuple[int, str], args: Json | None) -> Json:
         """The arguments of an open question that may be tried, as the user edited them."""
-        request = self._question(place).request
+        request, _ = self._question(place)
         if not request.can_try:
             raise ConfigError(f"`{request.name}` cannot be tried here.")
         return request.args if args is None else self._edited(request, args)
 
     def answer(self, place: tuple[int, str], answer: Answer, scope: Scope = "call") -> None:
-        question = self._question(place)
-        request = question.request
+        request, pending = self._question(place)
         if scope == "together" and request.identical_only:
             raise ConfigError(f"Calls of `{request.name}` are approved one at a time.")
         if scope == "run" and not request.allows_whole_run:
             raise ConfigError(f"`{request.name}` cannot be allowed for the whole run.")
         if answer.args is not None:
             answer = replace(answer, args=self._edited(request, answer.args))
-        question.answer.set_result(replace(answer, by="run") if scope == "run" else answer)
+        pending.set_result(replace(answer, by="run") if scope == "run" else answer)
         if scope == "together":
             same = request.name, request.args
             self._answer_others(answer, lambda other: (other.name, other.args) == same)
@@ -90,9 +80,9 @@ class Questions:
                 Answer(True, by="run"), lambda other: other.allows_whole_run and other.variant == variant
             )
 
-    def _question(self, place: tuple[int, str]) -> _Question:
-        question = self._open.get(place)
-        if question is None or question.answer.done():
+    def _question(self, place: tuple[int, str]) -> "tuple[ApprovalRequested, asyncio.Future[Answer]]":
+        question = self.open.get(place)
+        if question is None or question[1].done():
             raise ConfigError("That question is no longer open.")
         return question
 
@@ -103,9 +93,9 @@ class Questions:
         return args
 
     def _answer_others(self, answer: Answer, are_covered: Callable[[ApprovalRequested], bool]) -> None:
-        for other in self._open.values():
-            if not other.answer.done() and are_covered(other.request):
-                other.answer.set_result(answer)
+        for request, pending in self.open.values():
+            if not pending.done() and are_covered(request):
+                pending.set_result(answer)
 
 
 def edited(request: ApprovalRequested, args: Json, known: Mapping[str, str]) -> Json:

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from agent_nb._base.secrets import safe_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.pages.element_look import ElementLook, ElementRequest, ElementViewer, read_looks
@@ -50,7 +49,7 @@ class LiveViewer:
 
 def _page_of(request: ElementRequest) -> Json:
     try:
-        html = safe_text(assembled(request.files, request.path, MAX_PAGE))
+        html = assembled(request.files, request.path, MAX_PAGE)
     except TooLargeError:
         raise ViewerUnavailableError("it is too large.") from None
     page: Json = {"path": request.path, "variant": 0, "widths": [request.width]}

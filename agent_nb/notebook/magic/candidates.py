@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.constants import ACP, DEMO, STACKS
+from agent_nb._base.constants import ACP, APPROVE, DEMO, STACKS
 from agent_nb._base.text import plural
 from agent_nb.core.errors import SavedRunError
-from agent_nb.core.options import APPROVE, OPTIONS
+from agent_nb.core.options import OPTIONS
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import is_of, user_data, user_names
 
@@ -123,9 +123,7 @@ def _models(session: Session) -> list[Candidate]:
 
 
 def _tools(session: Session) -> list[Candidate]:
-    from agent_nb.notebook.kernel_tools import KERNEL
     from agent_nb.notebook.magic.tool_groups import tool_groups
-    from agent_nb.notebook.notebook_tools.tools import NOTEBOOK
 
     candidates = []
     for name, value in user_names(session.shell).items():
@@ -133,8 +131,8 @@ def _tools(session: Session) -> list[Candidate]:
             candidates.append((name, brief(value.spec.description)))
         elif isinstance(value, types.FunctionType) and value.__module__ == "__main__":
             candidates.append((name, "function"))
-    candidates.append((KERNEL, "all tools for the notebook's variables"))
-    candidates.append((NOTEBOOK, "all tools for the notebook's cells"))
+    candidates.append(("kernel", "all tools for the notebook's variables"))
+    candidates.append(("notebook", "all tools for the notebook's cells"))
     tools = itertools.chain(*tool_groups(session).values())
     candidates += [(tool.name, brief(tool.spec.description)) for tool in tools]
     if (session.home / ".mcp.json").exists():  # importing the module is too slow for Tab

@@ -2,18 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from agent_nb._base.constants import is_demo
 from agent_nb._base.secrets import safe_text
 from agent_nb._base.text import sha256
-from agent_nb.agent import Agent
+from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.options import Options
 from agent_nb.core.run_settings import (
     RunSettings,
 )
+from agent_nb.engine.approval import read_policy
 from agent_nb.engine.description import Description
+from agent_nb.engine.request import CellRequest, read_input
+from agent_nb.engine.run_input import InputArgs
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.cell_request import Plan, all_demo, play, providers
 from agent_nb.notebook.magic.cassette_choice import CassetteChoice
@@ -26,7 +31,6 @@ from agent_nb.notebook.page.pages import BoundPage
 from agent_nb.notebook.retry_cells import is_plain, line_options
 from agent_nb.notebook.session import Session
 from agent_nb.pages.page_check import PageViewer
-from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, request_key
 from agent_nb.tools import Tool, Toolbox
 
@@ -65,15 +69,11 @@ class CellInput:
     def replay(self, server_tools: Sequence[Tool]) -> CellPlan | None:
         """The plan that plays a cassette of this request; None if there is none."""
         options, cassette = self.options, self.cassette
-        tools = self._tools(server_tools)
-
-        def prepare(provider: Provider) -> list[Prepared]:
-            return self._prepare(self._agent(provider, tools, self.settings))
-
+        request = self._request(self._tools(server_tools), self.settings)
         home, models = self.session.home, cassette.recorded_models(options.variants)
         for path in cassette.paths(self.prompt.text, home, prefers_replay=options.prefers_replay):
             try:
-                return self._plan(play(path, home, self.pace, prepare, models))
+                return self._plan(play(path, home, self.pace, request, models))
             except CassetteError:
                 is_optional = options.prefers_replay or all_demo(cassette.models)
                 if cassette.mode != "auto" or not is_optional:
@@ -91,36 +91,31 @@ class CellInput:
         settings = replace(self.settings, limits=self.rules.limits(self.settings.limits, names))
         tools = self._tools(server_tools).without(self.rules.without_tools)
         models = providers(names, self.pace, **settings.requested(), silence=session.defaults.silence)
-        agent = self._agent(models[0], tools, settings)
-        agent = agent.with_cell(self.source)
+        request = self._request(tools, settings)
         if cassette.mode == "record":
-            agent = agent.recording(cassette.path, folder=session.home, quiet=True)
-        prepared = self._prepare(agent, models=models, variants=options.variants)
-        return self._plan(
-            [item.pointing_at(self.prompt.elements, self.prompt.names) for item in prepared],
-            self.models.note(session),
-        )
+            recording = partial(CassetteRecording, Path(cassette.path), session.home, True)
+            request = replace(request, record=recording)
+        return self._plan(request.prepare_variants(models, options.variants), self.models.note(session))
 
     def _tools(self, server_tools: Sequence[Tool]) -> Toolbox:
         names = self.options.tools
         return read_tools(self.session, names, server_tools, schema_only=bool(self.settings.data))
 
-    def _agent(self, provider: Provider, tools: Toolbox, settings: RunSettings) -> Agent:
-        agent = Agent(
-            provider,
-            tools=tools,
-            approve=self.rules.approve(self.options.approve, self.session.defaults.approve),
+    def _request(self, tools: Toolbox, settings: RunSettings) -> CellRequest:
+        prompt, rules = self.prompt, self.rules.approve(self.options.approve, self.session.defaults.approve)
+        bound = BoundPage(self.bindings, is_in_prompt=True) if self.bindings else None
+        inputs = InputArgs(images=prompt.images, base=self.base)
+        run_input = read_input(prompt.text, inputs, settings, tools, bound)
+        return CellRequest(
+            run_input=replace(run_input, names=frozenset(prompt.names)),
+            settings=settings,
+            toolbox=tools,
+            rules=read_policy(rules, tools),
+            given={**self.given, "elements": tuple(prompt.elements)},
+            viewer=self.viewer,
+            bound=bound,
+            cell=self.source,
         )
-        bound_page = BoundPage(self.bindings, is_in_prompt=True) if self.bindings else None
-        return (
-            agent.with_run_settings(settings)
-            .with_given(self.given)
-            .with_viewer(self.viewer, looks=settings.looks)
-            .with_bound(bound_page)
-        )
-
-    def _prepare(self, agent: Agent, **variants: Any) -> list[Prepared]:
-        return agent.prepare_variants(self.prompt.text, images=self.prompt.images, base=self.base, **variants)
 
     def _plan(self, prepared: Sequence[Prepared], note: str = "") -> CellPlan:
         runs = tuple(self._with_facts(self.rules.prepare(item)) for item in prepared)

@@ -68,11 +68,6 @@ class CellRules:
         """Whether a plugin sets the system text."""
         return any(rules.system for _, rules in self.by_plugin)
 
-    @property
-    def default_models(self) -> list[tuple[str, str]]:
-        """The models for cells that name none, each with the file that sets it."""
-        return [(rules.default_model, rules.source) for _, rules in self.by_plugin if rules.default_model]
-
     def approve(self, values: Iterable[str], default: Mode) -> ApprovalRules:
         """The rules of all `--approve` values, tightened by the plugins."""
         rules = _read_rules(values, default)

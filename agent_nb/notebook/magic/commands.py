@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import inspect
 import logging
 import sys
 from collections.abc import Callable, Mapping
@@ -14,8 +15,7 @@ from agent_nb._base.late import late
 from agent_nb._base.table import Table
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.feature import features, insert, is_built_in
-from agent_nb.core.options import OPTIONS_HEAD
-from agent_nb.notebook.front_end import usage_errors
+from agent_nb.notebook.front_end import say, usage_errors
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session, shown_hub
 
@@ -41,7 +41,7 @@ def run_command(session: Session, line: str) -> None:
         raise ConfigError(f"`{session.command(word)}` takes no arguments: remove {arguments.strip()!r}.")
     result = command.call(session, arguments.strip())
     if isinstance(result, str):
-        print(result)
+        say(result)
     elif result is not None:
         display(result)
 
@@ -93,10 +93,10 @@ def _log(session: Session, arguments: str) -> str:
 def _help(session: Session, arguments: str) -> str:
     from agent_nb.notebook.parsing import parser
 
-    intro = session.shell.find_line_magic(session.defaults.magic_name).__doc__.partition(OPTIONS_HEAD)[0]
+    intro = inspect.getdoc(session.shell.find_line_magic(session.defaults.magic_name))
     commands = all_commands().values()
     lines = [f"  {session.command(command.usage)}\n{HELP_INDENT}{command.help}" for command in commands]
-    return "\n".join([intro, "", parser().format_help().strip(), "", "commands:", *lines])
+    return "\n".join([intro or "", "", parser().format_help().strip(), "", "commands:", *lines])
 
 
 def _late(module: str, name: str) -> Callable[[Session, str], Any]:

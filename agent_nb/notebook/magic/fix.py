@@ -33,14 +33,14 @@ MOST_VARIABLES = 8
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
-def read_fix(session: Session, line: str) -> Options:
-    """The options of `fix 5 -m MODEL` or `explain 5`; raises `ConfigError` if there is no such cell."""
+def read_fix(session: Session, line: str) -> tuple[Options, FailedCell | PlainCell]:
+    """The options of `fix 5 -m MODEL` or `explain 5`, and the cell; raises `ConfigError` if there is no such cell."""
     command, _, arguments = line.strip().partition(" ")
     match = re.match(r"\s*(\d{1,9})(?:\s+|$)", arguments)
     number = int(match[1]) if match else None
     cell = _failed(session, number) if command == NAME else _executed(session, number)
     options = parse_line(arguments[match.end() :] if match else arguments, session.defaults.magic_name)
-    return replace(options, name=options.name if options.is_named else command, failure=cell)
+    return replace(options, name=options.name if options.is_named else command), cell
 
 
 def _failed(session: Session, number: int | None) -> FailedCell:
@@ -78,9 +78,10 @@ def _output(session: Session, number: int) -> str:
     return texts or (repr(results[number]) if number in results else "")
 
 
-def fix_prompt(session: Session, options: Options, *, schema_only: bool) -> tuple[str, Options]:
+def fix_prompt(
+    session: Session, options: Options, target: FailedCell | PlainCell, *, schema_only: bool
+) -> tuple[str, Options]:
     """The prompt, and the options extended by the variables that the cell uses."""
-    target: FailedCell | PlainCell = options.failure
     names = user_names(session.shell)
     schema_names = known_names(names) if schema_only else frozenset[str]()
     near: list[str] = []

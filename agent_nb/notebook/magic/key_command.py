@@ -8,6 +8,7 @@ from agent_nb._base.secrets import register
 from agent_nb._base.table import Table
 from agent_nb.core.errors import ConfigError, MissingKeyError
 from agent_nb.notebook.asking import NO_INPUT
+from agent_nb.notebook.front_end import say
 from agent_nb.notebook.session import Session
 from agent_nb.providers.settings import forget_key, key_source, remember_key
 from agent_nb.providers.vendors import VENDORS, Vendor
@@ -26,7 +27,7 @@ def key_command(session: Session, arguments: str) -> Table | None:
         raise ConfigError(f"{problem}. `{session.command('key VENDOR')}` takes {', '.join(vendors)}.")
     if options == [FORGET]:
         was_set = forget_key(vendor.keys[0])
-        print(f"{'Forgot the key' if was_set else 'There was no key in memory'} for {vendor.title}.")
+        say(f"{'Forgot the key' if was_set else 'There was no key in memory'} for {vendor.title}.")
     elif options:
         for word in options:
             register(word)
@@ -58,7 +59,7 @@ def _enter(session: Session, vendor: Vendor) -> None:
         place = f"this tab's memory until you close or reload the page, or run `{forget}`"
     else:
         place = f"this kernel's memory until the kernel ends or `{forget}`"
-    print(f"The key for {vendor.title} is in {place}.")
+    say(f"The key for {vendor.title} is in {place}.")
 
 
 def _ask(session: Session, prompt: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-import agent_nb.agent  # noqa: F401 - it registers the demo
+import agent_nb.plugins  # noqa: F401 - it registers the demo
 from agent_nb._base.constants import ACP, DEMO
 from agent_nb._base.table import Table
 from agent_nb.acp.known import find
@@ -17,7 +17,7 @@ from agent_nb.notebook.magic.mcp import allow_agents
 from agent_nb.notebook.magic.model_choice import ModelChoice
 from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.session import Session
-from agent_nb.plugins import TOOLS, Rules, plugins, switch_off
+from agent_nb.plugins import TOOLS, plugins, switch_off
 from agent_nb.providers import full_name
 from agent_nb.providers.requirements import missing
 from agent_nb.providers.settings import find_key
@@ -41,7 +41,7 @@ def list_models(session: Session, arguments: str) -> Table:
         note = choice.refusal or f"Cells that name no model use {default}, {choice.reason}."
     except AgentError as error:  # an unknown model in a setting; the table shows the valid ones
         default, note = "", str(error)
-    limiting = _limiting(rules)
+    limiting = next((plugin_rules for _, plugin_rules in rules.by_plugin if plugin_rules.models), None)
     rows = model_rows(default, limiting.models if limiting else ())
     if limiting:
         note = f"{note} No others are allowed. (`models` in {limiting.source})"
@@ -73,7 +73,9 @@ def model_rows(default: str, allowlist: Sequence[str] = ()) -> list[tuple[str, s
     rows = []
     for vendor in VENDORS.values():
         of_vendor = [name for name in allowlist if name.startswith(f"{vendor.name}:")]
-        states = _states(vendor)
+        states = {f"{vendor.name}:{vendor.recommended}": _key_state(vendor)}
+        if vendor.name == ACP:
+            states = {f"{ACP}:{name}": state for name, state in agent_states().items()}
         for name in of_vendor if allowlist else states:
             offered = models_text([*stored_models(name.partition(":")[2])]) if vendor.name == ACP else ""
             note = f"offers {offered}" if offered else vendor.note
@@ -82,17 +84,6 @@ def model_rows(default: str, allowlist: Sequence[str] = ()) -> list[tuple[str, s
             can_do = "thinking, images, tools of its own" if vendor.name == ACP else can_do
             rows.append((name, states.get(name, _key_state(vendor)), can_do, remark))
     return rows
-
-
-def _states(vendor: Vendor) -> dict[str, str]:
-    """The listed models of a vendor, and what each requires."""
-    if vendor.name == ACP:
-        return {f"{ACP}:{name}": state for name, state in agent_states().items()}
-    return {f"{vendor.name}:{vendor.recommended}": _key_state(vendor)}
-
-
-def _limiting(rules: CellRules) -> Rules | None:
-    return next((plugin_rules for _, plugin_rules in rules.by_plugin if plugin_rules.models), None)
 
 
 def _key_state(vendor: Vendor) -> str:

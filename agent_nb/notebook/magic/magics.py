@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from importlib.machinery import PathFinder
-from typing import Any, TypeVar
+from typing import Any
 
 from IPython import get_ipython
 from IPython.core.error import UsageError
@@ -24,13 +24,11 @@ from traitlets import observe
 from agent_nb._base.installed import InstalledFirst
 from agent_nb._base.late import PAGE_LOADERS, SECRET_SOURCES, late
 from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
-from agent_nb.core.options import OPTIONS, OPTIONS_HEAD
 from agent_nb.engine.batch.tally import watch_with
 from agent_nb.notebook.front_end import is_attended, page_question, short_interrupts, usage_errors
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
 from agent_nb.notebook.session import MagicSettings, Session, default_model, secret_source
 
-Magic = TypeVar("Magic", bound=Callable[..., Any])
 _DISPLAYED_TYPES = (
     ("agent_nb.run.run", "Run"),
     ("agent_nb.engine.handle", "RunHandle"),
@@ -38,16 +36,6 @@ _DISPLAYED_TYPES = (
 )
 """Types that are displayed as a run when they are a cell's result."""
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"
-USAGE = "%%agent [NAME] [OPTION]...\n  The prompt, on the lines below."
-
-
-def with_options(magic: Magic) -> Magic:
-    """List `OPTIONS` in the docstring of a magic; `%agent help` explains them."""
-    text = inspect.cleandoc(magic.__doc__ or "")
-    flags = ", ".join(" ".join(filter(None, (*option.flags, option.metavar))) for option in OPTIONS.values())
-    lines = textwrap.fill(flags, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    magic.__doc__ = f"{USAGE}\n\n{text}{OPTIONS_HEAD}{lines}"
-    return magic
 
 
 class CellRewriter:
@@ -112,6 +100,7 @@ class AgentMagics(Magics, MagicSettings):
     """Defaults for `%%agent`, set with `%config AgentMagics.<name> = <value>`."""
 
     def __init__(self, shell: Any, **traits: Any) -> None:
+        self.add_defaults_in(shell.config)
         super().__init__(shell=shell, **traits)
         self.session: Session = late("agent_nb.notebook.magic.host", "NotebookHost")(shell, self)
         self.rewriter = CellRewriter(shell, self.magic_name)
@@ -122,9 +111,11 @@ class AgentMagics(Magics, MagicSettings):
 
     @no_var_expand
     @line_cell_magic
-    @with_options
     def agent(self, line: str, cell: str | None = None) -> None:
-        """Ask a model to make files, and watch it work.
+        """%%agent [NAME] [OPTION]...
+          The prompt, on the lines below.
+
+        Ask a model to make files, and watch it work.
 
         The cell's text is the prompt; `{{name}}` inserts a variable. When the cell ends, NAME is a Run
         (`run.files`, `run.text`, `run.cost`) and `files` holds its files.
@@ -157,12 +148,12 @@ class AgentMagics(Magics, MagicSettings):
         with usage_errors():
             if cell is None:
                 fix = await off_loop(importlib.import_module, "agent_nb.notebook.magic.fix")
-                options = fix.read_fix(self.session, line)
+                options, cell = fix.read_fix(self.session, line)
             else:
                 options = parse_line(line, self.magic_name)
             module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
             await off_loop(module.warm_up, self.shell)
-            await module.run_cell(self.session, options, cell or "")
+            await module.run_cell(self.session, options, cell)
 
     @completion_matcher(identifier="agent_nb", priority=100, api_version=2)
     def complete(self, context: Any) -> dict[str, Any]:
@@ -186,6 +177,17 @@ class AgentMagics(Magics, MagicSettings):
     def _unregister(self, name: str) -> None:
         for table in self.shell.magics_manager.magics.values():
             table.pop(name, None)
+
+
+def _help() -> str:
+    from agent_nb.core.options import OPTIONS
+
+    flags = ", ".join(" ".join(filter(None, (*option.flags, option.metavar))) for option in OPTIONS.values())
+    lines = textwrap.fill(flags, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
+    return f"{inspect.getdoc(AgentMagics.agent)}\n\nOptions:\n{lines}"
+
+
+AgentMagics.agent.getdoc = _help  # IPython calls it for `%%agent?`
 
 
 def load(shell: Any) -> None:
@@ -222,12 +224,14 @@ def load(shell: Any) -> None:
 
 
 def unload(shell: Any) -> None:
-    """`%unload_ext agent_nb`: stops background runs and removes everything that `load` registered."""
+    """`%unload_ext agent_nb`: stops background runs, ends branches and removes everything that `load` registered."""
     magics = shell.magics_manager.registry.pop("AgentMagics", None)
     if magics is None:
         return
     for handle in list(magics.session.background.values()):
         handle.stop()
+    if module := sys.modules.get("agent_nb.notebook.kernel_tools.kept_branches"):
+        module.KEPT.end(*module.KEPT)
     if magics.session.servers:
         from agent_nb.notebook.magic.mcp import stop_servers
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Sequence
 from IPython.display import display
 
 from agent_nb._base.constants import ACP
-from agent_nb._base.secrets import safe_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean, printable, sha256
 from agent_nb.acp.known import AGENTS
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.messages import ToolSpec
+from agent_nb.notebook.front_end import say
 from agent_nb.notebook.session import Session
 from agent_nb.providers import full_name
 from agent_nb.tools import Tool
@@ -52,7 +52,7 @@ def mcp_command(session: Session, arguments: str) -> None:
             case "remove", [name]:
                 _remove(session, name)
             case _:
-                raise ConfigError(f"`{session.command('mcp')}` takes {USAGE}, not {safe_text(arguments)!r}.")
+                raise ConfigError(f"`{session.command('mcp')}` takes {USAGE}, not {arguments!r}.")
     except KeyboardInterrupt:
         raise ConfigError("Interrupted, so no server was started.") from None
 
@@ -80,7 +80,7 @@ def read_servers(session: Session) -> list[str]:
             del session.servers[name]
     for name, config in configs.items():
         session.servers.setdefault(name, Server(config))
-    return [safe_text(problem) for problem in problems]
+    return [*problems]
 
 
 def is_server(name: str) -> bool:
@@ -168,7 +168,7 @@ def _accept_changes(session: Session, server: Server) -> None:
         if session.is_attended() and session.confirm(question):
             server.accept()
         else:
-            print("\n".join(server.refusals))
+            say("\n".join(server.refusals))
     if server.config.key and accepted_tools(server.config) != server.accepted:
         remember(server.config, server.accepted)
 
@@ -212,19 +212,19 @@ def _restart(session: Session, name: str) -> None:
 
 def _print_started(server: Server) -> None:
     tools = ", ".join(tool.shown for tool in server.listed) or "no tools"
-    print(f"`{server.name}` is running: {tools}. Offer them to a model with `-t {PREFIX}{server.name}`.")
+    say(f"`{server.name}` is running: {tools}. Offer them to a model with `-t {PREFIX}{server.name}`.")
     for note in server.notes:
-        print(note)
+        say(note)
 
 
 def _remove(session: Session, name: str) -> None:
     server = _find(session, name)
     wait_for(server.stop())
     if server.config.key:
-        print(f"Stopped `{name}`. It is defined in {FILE}: remove it there.")
+        say(f"Stopped `{name}`. It is defined in {FILE}: remove it there.")
         return
     del session.servers[name]
-    print(f"Removed `{name}`.")
+    say(f"Removed `{name}`.")
 
 
 def _state(server: Server) -> str:

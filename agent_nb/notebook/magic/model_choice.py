@@ -74,10 +74,11 @@ def _unnamed(session: Session, rules: CellRules) -> ModelChoice:
     if name := session.defaults.named_model:
         setting = "`%config AgentMagics.model`" if session.defaults.model else MODEL_VARIABLE
         return ModelChoice((name,), f"which {setting} sets", recorded=(name,))
-    for name, source in rules.default_models:
-        if vendor_of(full_name(name)) != ACP:  # it starts a program, so only the user names one
-            recorded = (name,) if is_replay(name) else ()
-            return ModelChoice((name,), f"the first usable one of `models` in {source}", source, recorded)
+    for _, limiting in rules.by_plugin:
+        model, source = limiting.default_model, limiting.source
+        if model and vendor_of(full_name(model)) != ACP:  # it starts a program, so only the user names one
+            recorded = (model,) if is_replay(model) else ()
+            return ModelChoice((model,), f"the first usable one of `models` in {source}", source, recorded)
     name, reason = first_usable_model()
     return ModelChoice((name,), reason)
 

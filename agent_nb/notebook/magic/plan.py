@@ -22,6 +22,7 @@ from agent_nb.core.run_settings import (
 from agent_nb.engine.draft import CellDraft, CellPrompt
 from agent_nb.engine.parts import plan_cell, read_given
 from agent_nb.engine.start import Prepared
+from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.front_end import needs_view
 from agent_nb.notebook.live.viewer import LiveViewer
 from agent_nb.notebook.magic.base_run import base_run
@@ -42,7 +43,9 @@ from agent_nb.pages.page_check import PageViewer
 from agent_nb.run.run import Run
 
 
-async def make_plan(session: Session, options: Options, cell: str, *, watched: bool) -> CellPlan:
+async def make_plan(
+    session: Session, options: Options, cell: str | FailedCell | PlainCell, *, watched: bool
+) -> CellPlan:
     """Read variables, files and options; raises `ConfigError` if the cell cannot run as written."""
     cell_input = await _read(session, options, cell, watched=watched)
     models, given = cell_input.models, cell_input.given
@@ -61,17 +64,20 @@ async def make_plan(session: Session, options: Options, cell: str, *, watched: b
     return replace(plan, prepared=runs, note=note, dry_run=draft.dry_run)
 
 
-async def _read(session: Session, options: Options, cell: str, *, watched: bool) -> CellInput:
+async def _read(
+    session: Session, options: Options, cell: str | FailedCell | PlainCell, *, watched: bool
+) -> CellInput:
     check_name(options.name, session.namespace)
-    if not options.failure:
+    about = None if isinstance(cell, str) else cell
+    if isinstance(cell, str):
         await off_loop(check_prompt, session, cell)
     rules = await off_loop(CellRules.of, session, options.name)
     options = rules.options(options)
     base = base_run(session, options)
     settings = await off_loop(_settings, session, options, base, rules)
     count_variants(len(options.models), options.variants)
-    if options.failure:
-        cell, options = await off_loop(fix_prompt, session, options, schema_only=bool(settings.data))
+    if not isinstance(cell, str):
+        cell, options = await off_loop(fix_prompt, session, options, cell, schema_only=bool(settings.data))
     models = await off_loop(ModelChoice.of, session, options.models, rules)
     cassette = choose_cassette(options, base, models.recorded)
     bindings = await _bind(session, options, base)
@@ -79,11 +85,12 @@ async def _read(session: Session, options: Options, cell: str, *, watched: bool)
     asked = CellPrompt(
         text=cell.strip(),
         host=session.host,
+        about=about,
         given=given,
         sends_values=not settings.data,
         connect=partial(_connect_page, session, is_watched=watched),
     )
-    prompt = await read_prompt(session, asked, bindings, options.failure)
+    prompt = await read_prompt(session, asked, bindings)
     instructions = "\n\n".join(filter(None, (session.defaults.instructions, *asked.instructions)))
     return CellInput(
         session=session,

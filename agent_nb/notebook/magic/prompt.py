@@ -11,8 +11,6 @@ from agent_nb._base.threads import off_loop
 from agent_nb.engine.description import Description, joined
 from agent_nb.engine.draft import CellPrompt
 from agent_nb.engine.parts import prompt_parts
-from agent_nb.notebook.failures import PlainCell
-from agent_nb.notebook.notebook_tools.cell_references import figures_of
 from agent_nb.notebook.page.bindings import Bindings
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_names
@@ -21,14 +19,14 @@ from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.notebook.values.value_paths import first_name
 
 
-async def read_prompt(session: Session, cell: CellPrompt, bindings: Bindings, failure: Any) -> Description:
+async def read_prompt(session: Session, cell: CellPrompt, bindings: Bindings) -> Description:
     namespace, secrets = session.namespace, await off_loop(own_values)
     names = frozenset() if cell.sends_values else known_names(user_names(session.shell))
     describe: Any = partial(describe_schema, allowed_names=names)
     if cell.sends_values:
         describe = partial(describe_path, secrets=secrets)
     # The variables of a fix were not chosen by the user.
-    attach = {"attach": True} if cell.sends_values and not failure else {}
+    attach = {"attach": True} if cell.sends_values and not cell.about else {}
 
     def describe_own(path: str, namespace: Mapping[str, Any], braces: str = "") -> Description:
         part: Description = describe(path, namespace, braces, **attach)
@@ -40,15 +38,10 @@ async def read_prompt(session: Session, cell: CellPrompt, bindings: Bindings, fa
 
     cell.describe = described
     await parse_pages(paths_in(cell.text, ()), namespace)
-    if bindings:
-        part = bindings.describe(describe, secrets, schema_only=not cell.sends_values)
-        cell.given = {**cell.given, "bound_names": part}
-    if isinstance(failure, PlainCell) and cell.sends_values:
-        cell.connect()
-        cell.given = {**cell.given, "figures": await figures_of(session, failure)}
+    bound = bindings.describe(describe, secrets, schema_only=not cell.sends_values) if bindings else None
     others = await prompt_parts(cell)
     own = expand(cell.text, namespace, describe_own, cell.titles)
-    parts = [replace(own, has_cells=bool(failure)), *others]
+    parts = [replace(own, has_cells=bool(cell.about)), *([bound] if bound else []), *others]
     text = "\n\n".join(part.text for part in parts if part.text)
     prompt = joined(whole_text(text), parts)
     return replace(prompt, broken=prompt.text != text, names=names)

@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from agent_nb._base.secrets import safe_text
 from agent_nb._base.threads import off_loop, ticking, uncancelled
 from agent_nb.cassette.player import ReplayProvider
 from agent_nb.core.errors import ConfigError, MissingKeyError
@@ -21,7 +20,8 @@ from agent_nb.engine.handle import Handle
 from agent_nb.engine.parts import before_view, end_cell, save_cell, start_cell
 from agent_nb.engine.start import VariantsHandle
 from agent_nb.notebook.asking import ask_in_text
-from agent_nb.notebook.front_end import CellError, RunStopped, is_attended, is_watched, on_interrupt
+from agent_nb.notebook.failures import FailedCell, PlainCell
+from agent_nb.notebook.front_end import CellError, RunStopped, is_attended, is_watched, on_interrupt, say
 from agent_nb.notebook.magic.cell_input import CellPlan
 from agent_nb.notebook.magic.key_command import missing_key
 from agent_nb.notebook.magic.names import assign, set_variables
@@ -50,7 +50,7 @@ def warm_up(shell: Any) -> None:
         importlib.import_module("agent_nb.notebook.live.hub")
 
 
-async def run_cell(session: Session, options: Options, cell: str) -> None:
+async def run_cell(session: Session, options: Options, cell: str | FailedCell | PlainCell) -> None:
     """Run the cell and set NAME and `files`, however the run ends."""
     watched = await is_watched(session.shell)
     mask_environment()
@@ -67,18 +67,18 @@ async def run_cell(session: Session, options: Options, cell: str) -> None:
         raise ConfigError(missing_key(session, error)) from None
     handle.label(plan.options.name, plan.key)
     view_options = replace(plan.options, network=plan.options.network and not plan.replays)
-    view = view_for(
-        session.shell, handle, view_options, watched=watched, cell=written_cell(session.shell, cell)
-    )
+    written = written_cell(session.shell, cell if isinstance(cell, str) else "")
+    view = view_for(session.shell, handle, view_options, watched=watched, cell=written)
+    view.failure = None if isinstance(cell, str) else cell
     start = CellStart(handle=handle, host=session.host, given=plan.given, warn=view.warn)
     with _ending(handle, view):
         if plan.options.background:
             _show(plan, start, view)
             _in_background(plan, start, view)
             return
-        ended = await _attend(plan, start, view)
-        await _finish(plan, handle, view, ended)
-    end, run = ended.end, ended.end.run
+        end, files_name = await _attend(plan, start, view)
+        await _finish(plan, handle, view, end, files_name)
+    run = end.run
     # A replay ends as its recording did, and an interrupted question ends its run without `stop`.
     is_stopped = handle.is_stopped or (run.reason == "interrupted" and not plan.replays)
     if is_stopped and end.raises:
@@ -118,12 +118,7 @@ def _show(plan: CellPlan, start: CellStart, view: View) -> None:
     view.connect(partial(pick, plan.session, start.handle), partial(keep_decisions, plan.session, start))
 
 
-class Ended(NamedTuple):
-    end: CellEnd
-    files_name: str | None
-
-
-async def _attend(plan: CellPlan, start: CellStart, view: View) -> Ended:
+async def _attend(plan: CellPlan, start: CellStart, view: View) -> tuple[CellEnd, str | None]:
     """Show the run until its variables are set. Interrupts only stop it, however many there are."""
     handle = start.handle
     stop = partial(handle.stop, "interrupted")
@@ -141,8 +136,10 @@ async def _attend(plan: CellPlan, start: CellStart, view: View) -> Ended:
     return ended
 
 
-async def _set(plan: CellPlan, start: CellStart, view: View, *, rebind: bool = True) -> Ended:
-    """Wait for the run, set its variables and call what features do with it."""
+async def _set(
+    plan: CellPlan, start: CellStart, view: View, *, rebind: bool = True
+) -> tuple[CellEnd, str | None]:
+    """Wait for the run, set its variables and call what features do with it; the name of its files comes second."""
     session, options, handle = plan.session, plan.options, start.handle
     end = CellEnd(
         run=await handle,
@@ -160,17 +157,16 @@ async def _set(plan: CellPlan, start: CellStart, view: View, *, rebind: bool = T
     await save_cell(end)
     for note in end.notes:
         view.warn(note)
-    return Ended(end, files_name)
+    return end, files_name
 
 
-async def _finish(plan: CellPlan, handle: Handle, view: View, ended: Ended) -> None:
+async def _finish(plan: CellPlan, handle: Handle, view: View, end: CellEnd, files_name: str | None) -> None:
     """Show the ended run."""
-    end, run = ended.end, ended.end.run
     if handle.recorded:
         view.warn(handle.recorded)
     await before_view(end)
-    view.finish(run, ended.files_name, end.paths, end.image)
-    for note in await uncancelled(off_loop(plan.rules.end, run)):
+    view.finish(end.run, files_name, end.paths, end.image)
+    for note in await uncancelled(off_loop(plan.rules.end, end.run)):
         view.warn(note)
 
 
@@ -221,9 +217,9 @@ def _in_background(plan: CellPlan, start: CellStart, view: View) -> None:
         # The user may have reassigned the name in the meantime.
         rebind = session.namespace.get(handle.name) is handle
         with _ending(handle, view):
-            ended = await _set(plan, start, view, rebind=rebind)
-            await _finish(plan, handle, view, ended)
-        for _, message in ended.end.errors:
+            end, files_name = await _set(plan, start, view, rebind=rebind)
+            await _finish(plan, handle, view, end, files_name)
+        for _, message in end.errors:
             view.warn(message)
 
     task = asyncio.get_running_loop().create_task(finish())
@@ -263,7 +259,7 @@ def show_dry_run(plan: CellPlan) -> None:
                     )
                 case _:
                     lines.append(f"    ({part.type})")
-    print(safe_text("\n".join(lines)))
+    say("\n".join(lines))
 
 
 def _source(plan: CellPlan) -> str:

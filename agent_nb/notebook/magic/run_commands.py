@@ -9,11 +9,12 @@ from urllib.parse import quote
 from IPython.display import display
 
 from agent_nb._base.atomic import write_own
-from agent_nb._base.secrets import masked_line
+from agent_nb._base.secrets import short_line
 from agent_nb._base.table import Table
-from agent_nb._base.text import did_you_mean, shortened
+from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import ConfigError
 from agent_nb.files import human_size
+from agent_nb.notebook.front_end import say
 from agent_nb.notebook.magic.names import check_name, set_files, set_variables
 from agent_nb.notebook.page.pages import stores_of
 from agent_nb.notebook.session import Session
@@ -30,7 +31,7 @@ VERIFY, OFF = "--verify", "--off"
 
 def list_runs(session: Session, arguments: str) -> Table:
     for handle in session.background.values():
-        print(
+        say(
             f"`{handle.name}` is running, with {len(handle.events)} events so far. `{handle.name}.stop()` stops it."
         )
     store = RunStore(session.home)
@@ -117,7 +118,7 @@ def undo_run(session: Session, name: str) -> str:
 
 
 def _about(run: Run) -> str:
-    return f"{shortened(masked_line(run.prompt), 60)!r}, {', '.join(run.files) or 'no files'}"
+    return f"{short_line(run.prompt, 60)!r}, {', '.join(run.files) or 'no files'}"
 
 
 class FileNotice:
@@ -199,8 +200,8 @@ def cells_command(session: Session, arguments: str) -> Table | None:
         return _verify(session, run, cells)
     display(cells)
     if cells.inputs:
-        print(f"The cells need these names: {', '.join(cells.inputs)}.")
-    print(
+        say(f"The cells need these names: {', '.join(cells.inputs)}.")
+    say(
         f'`{name}.to_notebook("{name}.ipynb")` writes them as a notebook; '
         f"`{session.command(f'cells {name} {VERIFY}')}` runs them in a fresh kernel and reports differences."
     )

@@ -1,7 +1,8 @@
-"""Cells in a prompt: those that it names by `{{cell:ID}}` or `{{cell:3}}`, and the figures for `%agent explain`."""
+"""Cells in a prompt: those of `{{cell:ID}}`, `{{cell:3}}` and `--cells`, and the figures for `%agent explain`."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, cast
 
 from agent_nb._base.secrets import own_values
@@ -17,6 +18,7 @@ from agent_nb.notebook.notebook_tools.cells import describe_cells, describe_figu
 from agent_nb.notebook.notebook_tools.open_notebook import NotOpenError
 from agent_nb.notebook.notebook_tools.saved_cells import open_or_saved_cells
 from agent_nb.notebook.session import Session
+from agent_nb.notebook.values.cells import recent_cells
 from agent_nb.notebook.values.describe_values import cells_in
 
 
@@ -39,6 +41,25 @@ class CellReferences(CellCode[Any]):
         description = await off_loop(lambda: describe_cells(cells, own_values()))
         description = _with_time(description, time if cells[-1].number else "", "cells")
         return replace(description, has_cells=True)
+
+
+class LastCells(CellCode[int]):
+    async def prompt(self, cell: CellPrompt) -> Description | None:
+        """The cells of `--cells`, from the kernel's history."""
+        if not (number := cell.get(self.feature)):
+            return None
+        shell = cast("Session", cell.host).shell
+        cells = await off_loop(lambda: [*islice(recent_cells(shell), number)])
+        return Description("\n\n".join(reversed(cells)), has_cells=True)
+
+
+class CellFigures(CellCode[Any]):
+    async def prompt(self, cell: CellPrompt) -> Description | None:
+        """The figures of the cell that `%agent explain` is about."""
+        if not (isinstance(cell.about, PlainCell) and cell.sends_values):
+            return None
+        cell.connect()
+        return await figures_of(cast("Session", cell.host), cell.about)
 
 
 async def _named_cells(session: Session, ids: Sequence[str]) -> tuple[dict[str, CellContent], str]:

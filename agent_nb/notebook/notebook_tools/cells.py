@@ -4,14 +4,14 @@ import contextlib
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agent_nb._base.text import fenced, printable_line, shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image
 from agent_nb.engine.description import Description, joined
-from agent_nb.files.notebook_cells import NUMBERS, CellContent, count_of, read_notebook_cells, text_of
+from agent_nb.files.notebook_cells import NUMBERS, CellContent, text_of
 from agent_nb.images.convert import to_image
 from agent_nb.notebook.values.cells import COLOUR, mask_named, masked_beginning
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, TEXT_LIMIT
@@ -43,11 +43,6 @@ class CellsRead(NamedTuple):
         if self.left_out:
             return f"The notebook has {self.left_out:,} more cells below these, which cannot be listed.\n"
         return ""
-
-
-def read_open_cells(cells: Any, left_out: Any) -> CellsRead:
-    """Read the cells that a page has sent, and how many it has left out."""
-    return CellsRead(read_notebook_cells(cells), left_out=count_of(left_out) or 0)
 
 
 def find_cells(cells: Sequence[CellContent], names: Iterable[str]) -> list[CellContent]:

@@ -16,7 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_nb._base.wire import Json
-from agent_nb.notebook.notebook_tools.cells import CellsRead, read_open_cells
+from agent_nb.files.notebook_cells import count_of, read_notebook_cells
+from agent_nb.notebook.notebook_tools.cells import CellsRead
 
 ANSWER = 20.0
 """Seconds to wait for a page that has answered before."""
@@ -51,7 +52,8 @@ class OpenNotebook:
             for _ in range(times):
                 self.send(message)
                 if (await asyncio.wait([answer], timeout=interval))[0]:
-                    return read_open_cells(*answer.result())
+                    cells, left_out = answer.result()
+                    return CellsRead(read_notebook_cells(cells), left_out=count_of(left_out) or 0)
             self._is_silent = not self._has_answered
             raise NotOpenError(NO_PAGE)
         finally:

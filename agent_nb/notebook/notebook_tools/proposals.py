@@ -8,7 +8,7 @@ otherwise takes the decision back. The first decision of any window counts.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from agent_nb._base.secrets import MASK, as_accepted, own_values
+from agent_nb._base.secrets import MASK, as_accepted, exact, own_values
 from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
@@ -55,7 +55,7 @@ class Proposals:
     def as_shown(self, wire: Json, consent: Consent) -> Json:
         """The wire form of a change as its card shows it: with the texts that Accept compares and writes."""
         offered = self._by_id.get(wire.get("id", ""))
-        return to_wire(_as_shown(offered.change, consent)) if offered else wire
+        return exact(to_wire(_as_shown(offered.change, consent))) if offered else wire
 
     def decide(self, ids: Sequence[str], decision: ChangeDecision, window: str) -> list[Json]:
         """Record a decision about all these changes, or about none, and return what the page writes.
@@ -72,7 +72,7 @@ class Proposals:
                 raise ConfigError(f"{item.change.title} has been {item.decision} in another window.")
         for item in offered:
             item.decision, item.window = decision, "" if decision == "open" else window
-        return [{**to_wire(item.change), "above": [*item.above]} for item in offered]
+        return [exact({**to_wire(item.change), "above": [*item.above]}) for item in offered]
 
 
 proposals = Proposals()

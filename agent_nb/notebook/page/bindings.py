@@ -18,7 +18,7 @@ from agent_nb.core.run_settings import FILLED, FUNCTION, BoundKind
 from agent_nb.engine.description import Description, joined
 from agent_nb.notebook.page.encoding import MAX_CHARACTERS, EncodingError, json_pieces
 from agent_nb.notebook.values.cells import mask_named
-from agent_nb.notebook.values.kinds import class_name
+from agent_nb.notebook.values.classes import class_name
 from agent_nb.tools.base import Tool
 from agent_nb.tools.function import read_signature
 from agent_nb.tools.schema import types_only

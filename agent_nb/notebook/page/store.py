@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn
 
 from IPython.core.getipython import get_ipython
 
-from agent_nb._base.secrets import mask_values, masked_line
+from agent_nb._base.secrets import Exact, mask_values, short_line
 from agent_nb._base.text import change_texts, shortened, showable_text
 from agent_nb._base.threads import running_loop
 from agent_nb._base.wire import Json, WireError, from_wire
@@ -231,7 +231,7 @@ class PageStore:
         is_due = time.monotonic() >= self._sent.get(name, 0.0) + INTERVAL and name != self._sending_name
         if text and len(text) <= CHUNK and is_due:
             for view in self._take_due(name):  # at once: a cell may block the loop for long
-                view.send({"do": "value", "name": name, "text": text, "last": True})
+                view.send({"do": "value", "name": name, "text": Exact(text), "last": True})
         else:
             self._start_sending()
 
@@ -254,7 +254,7 @@ class PageStore:
             view.send({**result, "error": str(error)})
             return
         if printed:
-            view.send(_note("log", f"{row.name} printed: {masked_line(printed)}"))
+            view.send(_note("log", f"{row.name} printed: {short_line(printed, MAX_MESSAGE)}"))
         await _send_in_parts([view], result, text)
 
     def _start_sending(self) -> None:
@@ -300,7 +300,7 @@ async def _send_in_parts(views: list[PageView], message: Json, text: str) -> Non
         if at:
             await asyncio.sleep(0)
         for view in views:
-            view.send({**message, "text": text[at : at + CHUNK], "last": at + CHUNK >= len(text)})
+            view.send({**message, "text": Exact(text[at : at + CHUNK]), "last": at + CHUNK >= len(text)})
 
 
 def _note(level: str, text: str) -> Json:

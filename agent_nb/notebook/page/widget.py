@@ -9,7 +9,6 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 
 from agent_nb._base.atomic import write_own
@@ -18,6 +17,7 @@ from agent_nb._base.secrets import mask_json
 from agent_nb._base.threads import running_loop
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import BoundKind
+from agent_nb.notebook.door import Door
 from agent_nb.notebook.page import encoding, exported
 from agent_nb.notebook.page.store import PageStore
 from agent_nb.render import page_html, page_source
@@ -53,7 +53,7 @@ def _is_equal(old: Any, new: Any) -> bool:
         return old is new
 
 
-class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
+class Page(Door):
     """The page of a run, with a trait for each bound value. Only those that the page fills are synced."""
 
     _esm = BUNDLE
@@ -110,13 +110,13 @@ class Page(anywidget.AnyWidget):  # type: ignore[misc]  # it is untyped
         view = content.get("view")
         if content.get("do") == "page":
             bound = [{"name": name, "kind": row.kind} for name, row in self._store.bindings.items()]
-            self.send({"do": "page", "view": view, "html": self._document(), "bound": bound})
+            self.tell({"do": "page", "view": view, "html": self._document(), "bound": bound})
             return
         try:
-            self._store.receive(content, lambda message: self.send({**message, "view": view}))
+            self._store.receive(content, lambda message: self.tell({**message, "view": view}))
             self._views = {*self._views, str(view)} & self._store.views.keys()
         except ConfigError as error:
-            self.send({"do": "note", "level": "error", "text": str(error), "view": view})
+            self.tell({"do": "note", "level": "error", "text": str(error), "view": view})
 
     def _document(self) -> str:
         return page_source(self._run) if self._run is not None else ""

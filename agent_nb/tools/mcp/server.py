@@ -345,7 +345,7 @@ class Server:
             connection = Connection(self.config)
             await connection.open()
         except AgentError as error:
-            self.problem = safe_text(str(error))
+            self.problem = str(error)
             raise self._failure("could not be started.", self.problem) from None
         finally:
             self._starting = False
@@ -366,7 +366,7 @@ class Server:
             self.accepted.setdefault(tool.name, tool.digest)
 
     def _failure(self, action: str, why: str) -> AgentError:
-        return AgentError(safe_text(f"The MCP server `{self.name}` {action} {why}".strip()))
+        return AgentError(f"The MCP server `{self.name}` {action} {why}".strip())
 
 
 class ServerTools(Toolbox):

@@ -100,8 +100,10 @@ def server_config(  # noqa: PLR0913 - one for each field
         )
     if headers and not is_url:
         raise ConfigError("`headers` are for a URL. For a command, use `env`.")
+    default = urlsplit(command[0]).hostname or Path(command[-1]).stem
     return ServerConfig(
-        name=name or _default_name(command),
+        # `weather` for `python weather.py`, `api_example_com` for `https://api.example.com/mcp`.
+        name=name or re.sub(r"[^\w-]+", "_", default).strip("_") or "server",
         command=() if is_url else command,
         url=command[0] if is_url else "",
         env=dict(env or {}),
@@ -109,12 +111,6 @@ def server_config(  # noqa: PLR0913 - one for each field
         folder=folder,
         key=key,
     )
-
-
-def _default_name(command: tuple[str, ...]) -> str:
-    """`weather` for `python weather.py`, `api_example_com` for `https://api.example.com/mcp`."""
-    name = urlsplit(command[0]).hostname or Path(command[-1]).stem
-    return re.sub(r"[^\w-]+", "_", name).strip("_") or "server"
 
 
 def _expand(text: str) -> str:

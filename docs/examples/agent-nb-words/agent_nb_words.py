@@ -18,7 +18,7 @@ class Limited(plugins.FeatureCode):
             draft.recorded[WORDS.name] = most
             draft.sections.append(f"Answer in at most {most} words.")
 
-    def run(self, prepared, start):
+    def run(self, request, start):
         """Could start several runs of the request. The handle of one counts; None is the ordinary way."""
         return
 

@@ -89,16 +89,6 @@ async def test_asking_for_the_models_sends_no_prompt_and_leaves_no_folder(fake, 
     assert [*cache.iterdir()] == []
 
 
-async def test_a_run_stores_what_the_agent_offers(run_as):
-    await run_as("gemini", "auto")
-    assert [*stored_models("gemini")] == [
-        "auto",
-        "gemini-2.5-pro",
-        "gemini-3.8-flash",
-        "gemini-3.5-flash-lite",
-    ]
-
-
 def test_hostile_models_are_not_stored():
     hostile = ["two words", "a\x1b[2J", "a\u202eb", "a" * 101, "", KEY]
     names = {f"m{number}": f"n\x1b\n{KEY}" + " x" * 200 for number in range(300)}

@@ -50,7 +50,7 @@ async def test_a_replay_is_the_recording_again(tape):
     assert_same(run, again)
     assert again.settings == {**run.settings, "replayed": tape.as_posix()}
     assert again.html == PAGE
-    assert again.seconds == 1.812
+    assert again.seconds == run.seconds > 1.812
 
 
 def counting(**settings):
@@ -160,8 +160,7 @@ async def test_a_file_is_a_header_the_events_and_an_end(tape):
     header, conversation, *events, end = map(json.loads, tape.read_text().splitlines())
     assert [*header][:7] == ["format", "version", "model", "reason", "name", "key", "id"]
     assert [part["text"] for part in conversation["messages"][0]["parts"]] == [PROMPT]
-    assert {row["seq"] for row in events} <= {event.seq for event in run.events}
-    assert sum(row["type"] == "thinking_delta" for row in events) == 1, "the pieces of a text are joined"
+    assert [row["seq"] for row in events] == [event.seq for event in run.events]
     assert "messages" not in end
     assert end["digests"] == {path: sha256(content) for path, content in run.files.items()}
 

@@ -135,9 +135,16 @@ def test_a_bad_file_is_one_sentence(tape, case):
     assert "\n" not in str(raised.value)
 
 
-def test_file_versions_are_counted(tape, monkeypatch):
-    monkeypatch.setattr("agent_nb.run.run_reader.MOST_VERSIONS", len(PAGE))
-    with pytest.raises(CassetteError, match="its file versions have more than"):
+@pytest.mark.parametrize(
+    ("limit", "most", "says"),
+    [
+        ("MOST_VERSIONS", len(PAGE), "its file versions have more than"),
+        ("MOST_EVENTS", 5, "more than 5 events"),
+    ],
+)
+def test_what_a_file_makes_is_counted(tape, monkeypatch, limit, most, says):
+    monkeypatch.setattr(f"agent_nb.run.run_reader.{limit}", most)
+    with pytest.raises(CassetteError, match=says):
         replay(tape)
 
 

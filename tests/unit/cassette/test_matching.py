@@ -64,13 +64,13 @@ async def test_every_setting_that_changes_the_request_must_match(tape, tmp_path,
     value, differs = VALUES[name], SETTINGS[name].matched
     await record(tape, [write()], [text("ok")])
     other = tmp_path / "other.run.jsonl"
-    agent = Agent(ScriptedProvider([[text("ok")]])).with_settings(**{name: value})
+    agent = Agent(ScriptedProvider([[text("ok")]])).replace(**{name: value})
     await agent.recording(other).run(PROMPT)
     with pytest.raises(CassetteError, match=re.escape(f"with {differs(None, value)}")):
-        await Agent(replay(tape)).with_settings(**{name: value}).run(PROMPT)
+        await Agent(replay(tape)).replace(**{name: value}).run(PROMPT)
     with pytest.raises(CassetteError, match=re.escape(f"with {differs(value, None)}")):
         await Agent(replay(other)).run(PROMPT)
-    assert (await Agent(replay(other)).with_settings(**{name: value}).run(PROMPT)).text == "ok"
+    assert (await Agent(replay(other)).replace(**{name: value}).run(PROMPT)).text == "ok"
 
 
 async def test_the_type_of_an_answer_must_match(tape):

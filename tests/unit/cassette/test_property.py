@@ -110,7 +110,9 @@ def test_what_is_saved_is_the_run_without_its_secrets(turns):
         for before, after in zip(run.messages, loaded.messages, strict=True):
             assert json.loads(json.dumps(to_wire(after))) == change_texts(to_wire(before), shown)
         again = load(loaded.save(path))
-        assert again == loaded
+        # A mask can set free what follows it to be recognised as a key of its own.
+        if change_texts(to_wire(loaded), shown) == to_wire(loaded):
+            assert again == loaded
         if change_texts(to_wire(run), shown) == to_wire(run):
             assert loaded == run
 

@@ -30,11 +30,6 @@ async def test_without_tools_it_answers_with_a_page() -> None:
     assert "<title>Lyon Bakery</title>" in run.files["index.html"]
 
 
-async def test_without_edit_file_it_skips_the_edit() -> None:
-    run = await agent(tools=file_tools("create_file")).run(BAKERY)
-    assert called(run) == ["create_file"]
-
-
 async def test_an_own_tool_is_called_once() -> None:
     asked: list[tuple[str, str, int]] = []
 

@@ -90,7 +90,7 @@ def test_only_a_replay_differs():
 
 async def test_a_replay_has_the_settings_of_the_recording(tmp_path):
     agent = await recorded(tmp_path / "hero.jsonl", limits=Limits(steps=3))
-    prepared = Agent(agent.provider, limits=Limits(steps=9, usd=1)).prepare("A form")
+    prepared = Agent(agent.model, limits=Limits(steps=9, usd=1)).prepare("A form")
     assert prepared.recorded_settings["steps"] == 3
     assert prepared.recorded_settings["replayed"] == (tmp_path / "hero.jsonl").as_posix()
 

@@ -18,7 +18,6 @@ import pytest
 from agent_nb import Agent, Limits, Tool, load, read_images, tool
 from agent_nb._base.text import fenced
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.events import FileChanged
 from agent_nb.core.messages import Document, Image, Message, ToolCall, ToolResult, ToolSpec, assistant, user
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.compaction import compact
@@ -32,7 +31,7 @@ from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from tests.support.cassettes import PROMPT, play, record
 from tests.support.drawings import png
 from tests.support.pdf import pdf_of
-from tests.support.scripts import PAGE, of, run_script, write
+from tests.support.scripts import PAGE, run_script, write
 from tests.support.wire.cases import RED_PNG
 
 SHOT = to_image(PIL.Image.new("RGB", (640, 400), "teal"), "shot.png")
@@ -72,16 +71,6 @@ async def test_one_image_is_taken_as_one(tmp_path):
     assert counts == [0] + [1] * len(one) + [2] * len(two)
 
 
-async def test_an_earlier_run_is_gone_on_from():
-    first = await run_script([write()], [text("Made.")])
-    with ScriptedProvider([[text("Changed.")]]) as provider:
-        second = await Agent(provider).run("Now blue", base=first)
-    assert provider.requests[0].messages[: len(first.messages)] == first.messages
-    assert second.html == PAGE
-    assert second.own_messages[0].text == "Now blue"
-    assert of(second, FileChanged)[0].path == "index.html"
-
-
 async def test_the_model_is_told_what_the_person_changed():
     first = await run_script([write()], [text("Made.")])
     edited = first.with_files({"index.html": PAGE.replace("Bread", "Cake"), "note.txt": "hi"})
@@ -101,13 +90,6 @@ async def test_edits_of_a_run_without_files_add_up():
     question = told(Agent(ScriptedProvider([])), base=edited)[1]
     assert "I added `a.txt`" in question
     assert "I added `b.txt`" in question
-
-
-async def test_files_given_are_shown_to_the_model():
-    with ScriptedProvider([[text("ok")]]) as provider:
-        run = await Agent(provider).run("Fix it", files={"index.html": PAGE})
-    assert f"`index.html`:\n```html\n{PAGE}\n```" in provider.requests[0].messages[-1].text
-    assert run.html == PAGE
 
 
 ROWS = "".join(f"{number},bread\n" for number in range(300_000))
@@ -499,7 +481,7 @@ async def test_several_pdfs_are_named_in_the_prompt():
 
 async def test_a_run_that_sends_no_values_refuses_a_pdf():
     with pytest.raises(ConfigError, match="A PDF contains values"):
-        Agent(ScriptedProvider([]), tools=[]).with_settings(data="schema").prepare(PROMPT, images=[PAPER])
+        Agent(ScriptedProvider([]), tools=[]).replace(data="schema").prepare(PROMPT, images=[PAPER])
 
 
 async def test_a_name_is_text_not_markup():

@@ -91,11 +91,12 @@ async def test_no_secret_is_on_disk_not_even_its_start_nor_one_that_is_known_lat
     key, later = "x9Y-planted-" + "k3" * 150, "Q7-known-only-later-Z1"
     register(key)
     gates = [asyncio.Event(), asyncio.Event()]
-    first, second = f"{SLOW}{key[:150]}", f"{key[150:]} {later} {SLOW}"
     turn = [
-        text(first, fragment=11),
+        text(f"{SLOW}{key[:150]}", fragment=11),
         pause(gates[0]),
-        text(second, fragment=11),
+        text(key[150:], fragment=11),
+        text(f" {later} "),
+        text(SLOW, fragment=11),
         pause(gates[1]),
         text(SLOW),
         pause(),
@@ -110,7 +111,7 @@ async def test_no_secret_is_on_disk_not_even_its_start_nor_one_that_is_known_lat
     register(later)
     register(ASKED)
     gates[1].set()
-    part = await part_with(store, f"{MASK} {MASK}")
+    part = await part_with(store, f'" {MASK} "')
     assert later not in part.read_text()
     assert ASKED not in part.read_text()
     assert load(part).text.startswith(f"{SLOW}{MASK} {MASK} A loaf")

@@ -6,7 +6,7 @@ import pytest
 
 from agent_nb import Agent, Limits, model
 from agent_nb.core.errors import ConfigError, ProviderError
-from agent_nb.core.events import RunFinished, RunStarted, TextDelta
+from agent_nb.core.events import RunFinished, RunStarted
 from agent_nb.providers.scripted import ScriptedProvider, fail, stall, text, usage
 from tests.support.scripts import write
 
@@ -15,14 +15,6 @@ PROMPT = "A landing page for a bakery"
 
 def demo(**settings) -> Agent:
     return Agent(model("demo:", pace=0), **settings)
-
-
-async def test_each_variant_makes_its_own_page():
-    run = await demo().start_variants(PROMPT, variants=3)
-    pages = [variant.html for variant in run.variants]
-    assert len(set(pages)) == 3
-    assert all("</html>" in page for page in pages)
-    assert run.html == pages[0]
 
 
 async def test_events_are_gapless_in_each_variant():
@@ -67,24 +59,6 @@ async def test_when_all_fail_the_run_has_failed():
     with ScriptedProvider([[fail(ProviderError("Down."))]] * 2) as broken:
         run = await Agent(broken).start_variants(PROMPT, variants=2)
     assert (run.reason, run.error, len(run.variants)) == ("failed", "Down.", 2)
-
-
-async def test_stop_ends_one_or_all():
-    provider = ScriptedProvider([[text("working"), stall()]] * 3)
-    race = Agent(provider).start_variants(PROMPT, variants=3)
-    heard = 0
-    async for event in race:
-        heard += isinstance(event, TextDelta)
-        if heard == 3:
-            break
-    race.stop(number=2)
-    await race.handles[1]
-    assert [handle.done for handle in race.handles] == [False, True, False]
-    assert not race.done
-    race.stop()
-    run = await race
-    assert [variant.reason for variant in run.variants] == ["stopped"] * 3
-    assert race.done
 
 
 async def test_one_budget_holds_for_all():

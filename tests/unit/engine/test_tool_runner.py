@@ -5,8 +5,6 @@ import datetime
 import json
 from dataclasses import replace
 
-import pytest
-
 from agent_nb import Agent, load, tool
 from agent_nb.core.errors import ToolError
 from agent_nb.core.events import (
@@ -216,29 +214,6 @@ async def test_the_card_says_what_a_hook_decided():
     assert [(event.ok, event.code, event.summary) for event in of(run, ToolFinished)] == [
         (True, None, "Never mind.")
     ]
-
-
-async def later(one: ToolCall, args: dict) -> bool:
-    await asyncio.sleep(0)
-    return False
-
-
-@pytest.mark.parametrize(
-    ("approve", "ran"),
-    [
-        ("auto", True),
-        ("deny", False),
-        ("ask", False),
-        (lambda one, args: args["command"] == "ls", True),
-        (later, False),
-    ],
-    ids=["auto", "deny", "nobody-there", "function", "async-function"],
-)
-async def test_approval_decides_whether_a_tool_runs(approve, ran):
-    run = await run_script([LIST], [text("ok")], tools=[shell], approve=approve)
-    result = run.tool_uses[0].result
-    assert (result.text == "ran ls") is ran
-    assert result.code == (None if ran else "DENIED")
 
 
 async def test_with_nobody_to_ask_the_card_names_the_remedy():

@@ -8,18 +8,22 @@ from collections import Counter
 
 import pytest
 
-from agent_nb.core.feature import features
+from agent_nb.core.feature import features, imported
 from agent_nb.core.keywords import Keywords
 from agent_nb.core.options import OPTIONS
 from agent_nb.engine.feature_code import CellCode, FeatureCode, RunPart
 from agent_nb.engine.parts import feature_tools
-from tests.unit.test_layers import PACKAGE
 
 LOAD = """
 import sys
+from IPython.core.completer import provisionalcompleter
 from IPython.core.interactiveshell import InteractiveShell
-InteractiveShell.instance().extension_manager.load_extension("agent_nb")
+from traitlets.config import Config
+shell = InteractiveShell.instance(config=Config({"AgentMagics": %r}))
+shell.extension_manager.load_extension("agent_nb")
 print([name for name in sys.modules if name.startswith("agent_nb.")])
+magics = shell.magics_manager.registry["AgentMagics"]
+%s
 """
 ONE_USER = {
     "run": "tries of a request that must agree; a stub in the tests",
@@ -38,16 +42,34 @@ ONE_USER = {
 FEATURES = pytest.mark.parametrize("feature", features(), ids=lambda feature: feature.name)
 
 
-def declarations():
-    """The modules of the declarations."""
-    return {f"agent_nb.features.{path.parent.name}" for path in (PACKAGE / "features").glob("*/__init__.py")}
+def loaded(code="", config=()):
+    """The imported modules after loading the extension, and what the code prints then. Warnings are errors."""
+    command = [sys.executable, "-W", "error::UserWarning", "-c", LOAD % (dict(config), code)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    modules, _, printed = done.stdout.partition("\n")
+    return {*ast.literal_eval(modules)}, printed
 
 
-def test_loading_imports_the_declarations_and_no_code_of_features():
-    done = subprocess.run([sys.executable, "-c", LOAD], capture_output=True, text=True, check=True)
-    loaded = {name for name in ast.literal_eval(done.stdout) if name.startswith("agent_nb.features.")}
-    assert loaded == declarations()
-    assert not {"agent_nb.plugins", "agent_nb.engine.feature_code"} & {*ast.literal_eval(done.stdout)}
+def test_loading_imports_no_feature():
+    modules, _ = loaded()
+    assert not {"agent_nb.features", "agent_nb.core.options", "agent_nb.plugins"} & modules
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "shell.run_line_magic('config', 'AgentMagics')",
+        "with provisionalcompleter(): print([*shell.Completer.completions('%config AgentMagics.agents_', 27)])",
+        "shell.run_line_magic('config', 'AgentMagics.agents_md = \"off\"'); print(magics.agents_md, 'agents_md')",
+        "print(shell.run_line_magic('config', 'AgentMagics.agents_md'), 'agents_md')",
+    ],
+)
+def test_config_has_the_defaults_of_features_once_the_extension_is_loaded(code):
+    assert "agents_md" in loaded(code)[1]
+
+
+def test_a_configuration_file_sets_the_default_of_a_feature():
+    assert loaded("print(magics.agents_md)", {"agents_md": "off"})[1] == "off\n"
 
 
 @FEATURES
@@ -90,17 +112,12 @@ def test_each_keyword_is_known_to_type_checkers():
 
 
 def test_a_hook_has_two_users_or_its_reason():
-    hooks = {name for kind in (FeatureCode, RunPart, CellCode) for name in vars(kind) if name[0] != "_"}
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "features").rglob("*.py")]
-    classes = [
-        node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.bases
-    ]
-    users = Counter(
-        node.name
-        for each in classes
-        for node in each.body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    )
+    kinds = (FeatureCode, RunPart, CellCode)
+    hooks = {name for kind in kinds for name in vars(kind) if name[0] != "_"}
+    codes = {imported(place) for each in features() for place in (each.code, each.cell) if place}
+    modules = [vars(sys.modules[code.__module__]).values() for code in codes]
+    classes = {each for module in modules for each in module if isinstance(each, type)} - {*kinds}
+    users = Counter(name for each in classes if issubclass(each, kinds) for name in vars(each))
     assert {hook for hook in hooks if users[hook] < 2} == ONE_USER.keys()
 
 

@@ -1,6 +1,7 @@
 """The look of the elements that a prompt points at: added to the question, but not to what identifies it."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -46,7 +47,8 @@ def scripted(*replies: str) -> ScriptedProvider:
 
 def pointing(agent, hero, *selectors):
     elements = [hero.element(selector) for selector in selectors]
-    return agent.prepare("Larger", base=hero).pointing_at(elements)
+    request = agent.request("Larger", base=hero)
+    return replace(request, given={"elements": tuple(elements)}).prepare(agent.model)
 
 
 async def question(provider, viewer, hero, *selectors):

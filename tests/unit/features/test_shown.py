@@ -21,7 +21,7 @@ from tests.support.scripts import run_script
 OF_THE_RUN = {
     *("key", "name", "model", "demo", "about", "digest", "features"),
     *("magic", "default_model", "number", "folds", "stage"),
-    *("line", "files_name", "variant", "picked", "paths"),
+    *("line", "variant", "picked", "paths"),
 }
 OTHERS = {
     "repeats again others": "they are written from the run's cell, which a run does not have",
@@ -39,7 +39,7 @@ KEY = "sk-proj-" + "a1B2" * 10
 
 
 def test_the_page_has_the_types_of_what_features_show():
-    types = (ROOT / "js" / "src" / "events.ts").read_text(encoding="utf-8")
+    types = (ROOT / "js" / "src" / "run" / "events.ts").read_text(encoding="utf-8")
     rows = re.search(r"interface FeatureData \{\n(.*?)\n}", types, re.DOTALL)
     named = re.findall(r"^\t(\w+):", rows[1] if rows else "", re.MULTILINE)
     assert named == [each.name for each in features() if type(code_of(each)).shown is not FeatureCode.shown]

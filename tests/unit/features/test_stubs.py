@@ -22,18 +22,23 @@ AGREEMENT = Feature(
 
 
 class Tries(FeatureCode):
-    def run(self, prepared, start):
-        if not (least := prepared.get(AGREEMENT)):
+    def run(self, request, start):
+        if not (least := request[0].get(AGREEMENT)):
             return None
-        shared = replace(prepared, kept={**prepared.kept, AGREEMENT.name: []})
-        group = VariantsHandle(start([shared] * 3))
+        shared = [replace(each, kept={**each.kept, AGREEMENT.name: []}) for each in request]
+        group = VariantsHandle(start([each for each in shared for _ in range(3)]))
         for handle in group.handles:
             handle.when_done.append(partial(self.settle, group, handle, least))
         return group
 
     def settle(self, group, handle, least):
+        """The first answer that enough tries of a variant gave ends its other tries."""
         if handle.result.agreement == least and group.chosen is None:
-            group.pick(handle.variant + 1)
+            if len(group.handles) == 3:
+                group.pick(handle.variant + 1)
+            first = handle.variant // 3 * 3
+            for number in range(first, first + 3):
+                group.stop(number=number + 1)
 
     def part(self, run):
         answers = run.prepared.kept.get(AGREEMENT.name)
@@ -59,6 +64,14 @@ async def test_the_first_two_equal_answers_of_three_win(answers, chosen, agreed)
     with plugin_of(AGREEMENT):
         run = await Agent(ScriptedProvider([[text(answer)] for answer in answers]), agreement=2).run("go")
         assert (run.text, run.agreement, len(run.variants)) == (chosen, agreed, 3)
+
+
+async def test_each_variant_has_its_own_tries():
+    with plugin_of(AGREEMENT):
+        agent = Agent(ScriptedProvider([[text("4")]] * 6), agreement=2)
+        run = await agent.start_variants("go", variants=2)
+        agreed = [each.agreement for each in run.variants]
+        assert (agreed[:2], agreed[3:5], len(agreed)) == ([1, 2], [1, 2], 6)
 
 
 async def test_other_requests_start_one_run():

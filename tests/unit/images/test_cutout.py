@@ -108,7 +108,7 @@ def test_holes_keep_their_background():
 
 async def test_the_result_says_its_limits():
     pixels, _ = on_ground(plain("white"), ellipse)
-    assert (await BORDER.cut_out(as_image(pixels), Charge())).note == LIMITS
+    assert (await BORDER.cut_out(as_image(pixels), Charge()))[1] == LIMITS
 
 
 async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):
@@ -118,6 +118,6 @@ async def test_rembg_is_used_where_installed(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     cutter = local_cutter()
     assert cutter is REMBG
-    cutting = await cutter.cut_out(Image(png()), Charge())
-    assert (cutting.image.data, cutting.note) == (png(), "Cut out by rembg.")
+    cutout, note = await cutter.cut_out(Image(png()), Charge())
+    assert (cutout.data, note) == (png(), "Cut out by rembg.")
     del sys.modules["rembg"]

@@ -90,7 +90,7 @@ def test_no_form_of_a_page_passes_by_the_gate(show):
 def test_the_page_has_the_same_gate_for_any_pieces(tmp_path):
     """The code of the live page, on the same pages: whole, character by character, and in pieces."""
     (tmp_path / "run.ts").write_text(
-        f"""import {{ Gate }} from {json.dumps(str(ROOT / "js" / "src" / "preview" / "gate.ts"))};
+        f"""import {{ Gate }} from {json.dumps(str(ROOT / "js" / "src" / "page" / "gate.ts"))};
 import {{ readFileSync, writeFileSync }} from "node:fs";
 const [, , given, written] = process.argv;
 const cases = JSON.parse(readFileSync(given, "utf8")).map((pieces) => {{

@@ -55,7 +55,7 @@ def test_everything_that_a_plugin_adds_can_be_used(shell):
     assert "-t weather" in repr(shell.run("%agent tools").displays)
     for name in ("weather", "forecast"):
         assert "forecast" in shell.run(DEMO.format(options=f" -t {name} --dry-run")).stdout
-    assert Agent("breeze:light").provider
+    assert Agent("breeze:light").model
     assert "vendor breeze, tool weather, command forecast" in repr(shell.run("%agent plugins").displays)
 
 

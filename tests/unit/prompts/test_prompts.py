@@ -50,7 +50,7 @@ def test_a_page_decides_the_text_about_images():
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_page_with_the_network_is_not_told_to_load_nothing_else(stack):
     closed = Agent("demo:").with_stack(stack)
-    texts = [agent.prepare("A form").system for agent in (closed, closed.with_network())]
+    texts = [agent.prepare("A form").system for agent in (closed, closed.replace(network=True))]
     forbidden = [bool(re.search("nothing else:|nothing loaded", text)) for text in texts]
     assert forbidden == [True, False]
     assert re.findall(r"<script.*>|<link.*>", texts[0]) == re.findall(r"<script.*>|<link.*>", texts[1])

@@ -80,15 +80,6 @@ async def test_cancel_inside_the_loop_body_closes_the_socket(case: Case, server:
     await closed(request)
 
 
-async def test_leaving_the_loop_closes_the_socket(case: Case, server: WireServer):
-    server.plan(reply(Say("Hello."), Hold(), Say("never read")))
-    async with contextlib.aclosing(case.provider(server).stream(ask())) as pieces:
-        async for piece in pieces:
-            if isinstance(piece, TextPiece):
-                break
-    await closed(server.requests[-1])
-
-
 async def test_one_cancel_leaves_other_streams_alone(case: Case, server: WireServer):
     server.plan(
         reply(Say("Hello."), Hold(), Say("never read")), reply(Say("Fine."), Hold(), Say(" Still here."))

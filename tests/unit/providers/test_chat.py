@@ -49,12 +49,6 @@ async def test_calls_are_told_apart(server: WireServer, options):
     ]
 
 
-async def test_two_calls_numbered_zero_are_two(server: WireServer):
-    calls = [{"index": 0, "id": name, "function": {"name": "search", "arguments": "{}"}} for name in "ab"]
-    server.plan(reply(chunk({"tool_calls": calls[:1]}), chunk({"tool_calls": calls[1:]})))
-    assert [call.id for call in (await turn_of(CHAT.provider(server))).message.tool_calls] == ["a", "b"]
-
-
 @pytest.mark.parametrize(
     ("named", "order"), [(False, "aaaabbbb"), (True, "aaaabbbb"), (True, "abababab")], ids=str
 )

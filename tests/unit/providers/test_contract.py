@@ -28,7 +28,6 @@ from tests.support.wire import (
     Call,
     Comment,
     End,
-    Pause,
     Raw,
     Reply,
     Say,
@@ -277,20 +276,6 @@ async def test_an_image_is_sent_as_what_it_is(case: Case, server: WireServer):
     sent = str(server.requests[0].body)
     assert base64.b64encode(PNG_START).decode().rstrip("=")[:10] in sent
     assert base64.b64encode(b"GIF89a").decode() not in sent
-
-
-async def test_two_streams_at_once_stay_apart(case: Case, server: WireServer):
-    server.plan(
-        reply(Say("one " * 20), Pause(0.01), Say("one " * 20), fragment=4),
-        reply(Say("two " * 20), Pause(0.01), Say("two " * 20), fragment=4),
-    )
-    provider = case.provider(server)
-    turns = await asyncio.gather(turn_of(provider), turn_of(provider))
-    assert sorted(len(turn.message.text.split()) for turn in turns) == [40, 40]
-    assert {frozenset(turn.message.text.split()) for turn in turns} == {
-        frozenset({"one"}),
-        frozenset({"two"}),
-    }
 
 
 async def test_chunks_may_end_anywhere(case: Case, server: WireServer):

@@ -75,13 +75,6 @@ async def client():
     await release(user)
 
 
-@pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nOnce upon"])
-async def test_silence_is_limited_before_and_after_the_answer_began(client, answer: bytes):
-    async with server(answer, then_hold=True) as url:
-        with responses_opened([], 0.05), pytest.raises(httpx2.ReadTimeout):
-            await client.get(url)
-
-
 async def test_the_operating_system_checks_that_the_server_is_there(client):
     fine = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
     async with server(fine, then_hold=True) as url, client.stream("GET", url) as response:

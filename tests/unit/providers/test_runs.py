@@ -51,7 +51,7 @@ async def test_a_page_is_built_over_the_wire(case: Case, server: WireServer):
 
 
 async def test_the_file_streams_while_it_is_written(case: Case, server: WireServer):
-    server.plan(reply(WRITES, fragment=5, gap=0.01), reply(Say("Done.")))
+    server.plan(reply(WRITES, fragment=10, gap=0.06), reply(Say("Done.")))
     events = await events_of(case.provider(server))
     deltas = [event for event in events if isinstance(event, FileDelta)]
     assert "".join(event.text for event in deltas) == PAGE

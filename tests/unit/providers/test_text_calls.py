@@ -72,7 +72,7 @@ async def test_a_file_written_as_fenced_json_is_made(server: WireServer, fragmen
 
 
 async def test_the_file_builds_while_the_text_is_written(server: WireServer):
-    server.plan(reply(Say(README), fragment=4, gap=0.01), reply(Say("Done.")))
+    server.plan(reply(Say(README), fragment=20, gap=0.06), reply(Say("Done.")))
     run = await Agent(CHAT.provider(server)).run("Go.")
     assert len(of(run, FileDelta)) > 1
     assert "".join(event.text for event in of(run, FileDelta)) == run.files["README.md"]

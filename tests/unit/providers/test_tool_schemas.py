@@ -244,9 +244,9 @@ async def test_a_call_reaches_the_tool_with_its_own_names(case: Case, server: Wi
 async def test_the_file_that_is_written_streams_beside_a_renamed_tool(server: WireServer):
     case = CASE["anthropic_messages"]
     page = Call("create_file", {"path": "index.html", "content": "<h1>Bread</h1>"}, id="p")
-    server.plan(reply(page, fragment=5, gap=0.01), reply(Say("Done.")))
+    server.plan(reply(page, fragment=5, gap=0.06), reply(Say("Done.")))
     searching, _ = recording_tool(FILTERED)
-    agent = Agent(case.provider(server), tools=[*Agent(case.provider(server)).toolbox, searching])
+    agent = Agent(case.provider(server), tools=[*Agent(case.provider(server)).tools, searching])
     run = await agent.run("A page.")
     assert run.files["index.html"] == "<h1>Bread</h1>"
     assert len([event for event in run.events if event.type == "file_delta"]) > 1

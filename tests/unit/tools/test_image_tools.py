@@ -36,21 +36,6 @@ def wanted(*names: str, **more: Any) -> list[dict[str, Any]]:
     return [{"prompt": f"A {name}", "path": f"assets/{name}.png", **more} for name in names]
 
 
-async def test_placeholders_become_labelled_files():
-    desk = Desk()
-    output = await desk.call("generate_images", images=wanted("bakery", "oven", aspect="16:9"))
-    assert list(desk.files) == ["assets/bakery.png", "assets/oven.png"]
-    assert opened(desk.files["assets/bakery.png"]).size == (960, 540)
-    assert output.summary == "2 of 2 images with placeholder"
-    assert "assets/bakery.png: 960 x 540, " in output.text
-    assert "not a real image" in output.text
-    assert [bundle["text/plain"] for bundle in output.outputs] == [
-        "assets/bakery.png, 960 x 540, placeholder",
-        "assets/oven.png, 960 x 540, placeholder",
-    ]
-    assert desk.lines == ["1 of 2", "2 of 2"]
-
-
 async def test_what_is_shown_stays_small():
     noise = PIL.Image.effect_noise((1200, 900), 90).convert("RGB")
     desk = Desk(images=[as_image(noise)])

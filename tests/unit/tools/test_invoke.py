@@ -133,18 +133,6 @@ async def test_tool_cancelling_itself_is_failure() -> None:
         await run(gives_up)
 
 
-async def test_sync_tool_leaves_the_loop_free() -> None:
-    release = threading.Event()
-
-    def waits() -> str:
-        return str(release.wait(10))
-
-    task = asyncio.create_task(run(waits))
-    await asyncio.sleep(0.01)
-    release.set()
-    assert (await task).text == "True"
-
-
 async def test_context_variables_reach_the_thread() -> None:
     name: contextvars.ContextVar[str] = contextvars.ContextVar("name")
     name.set("hero")

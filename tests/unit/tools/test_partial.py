@@ -114,13 +114,6 @@ def test_content_before_its_path_streams_without_one() -> None:
     assert stream.feed('"') == [("a.html", 0, "abc")]
 
 
-def test_path_first_streams_at_once() -> None:
-    stream = FileArguments()
-    assert stream.feed('{"path": "a.html", "content": "') == []
-    assert stream.feed("<p>") == [("a.html", 0, "<p>")]
-    assert stream.feed("hi") == [("a.html", 3, "hi")]
-
-
 def test_second_path_gets_what_comes_after_it() -> None:
     stream = FileArguments()
     assert stream.feed('{"path": "a", "content": "xyz", "path": "b"') == [("a", 0, "xyz")]

@@ -124,14 +124,6 @@ async def test_async_exit_does_not_end_loop() -> None:
         await run(leaves)
 
 
-async def test_tool_may_write_its_own_error() -> None:
-    def refuses() -> None:
-        raise ToolError("Too far.", hint="Go nearer.")
-
-    with pytest.raises(ToolError, match=r"Too far\. Go nearer\."):
-        await run(refuses)
-
-
 async def test_exception_without_words_is_named() -> None:
     class MuteError(Exception):
         def __str__(self) -> str:

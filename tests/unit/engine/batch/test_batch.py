@@ -7,9 +7,7 @@ import pytest
 
 from agent_nb import Agent, ConfigError, Limits, model
 from agent_nb.core.errors import CassetteError, MissingKeyError, UnknownModelError
-from agent_nb.core.events import RunFinished, TextDelta
 from agent_nb.providers.vendors import VENDORS
-from tests.support.scripts import of
 from tests.support.wire import Hold, Reply, Say, Tokens, WireServer, problem, reply
 from tests.support.wire.cases import CASE, KEY
 
@@ -118,20 +116,6 @@ async def test_the_budget_holds_for_all(server):
     assert [run.reason for run in runs[3:]] == ["budget"] * 3
     assert len(server.requests) == 1 + 3
     assert runs.cost == pytest.approx(one.cost * 3)
-
-
-async def test_stop_keeps_what_is_done(server):
-    server.plan(reply(Say("Done.")), reply(Say("Half a"), Hold()))
-    work = opus(server).map(PROMPTS, concurrency=1)
-    await (await server.arrival(1)).holding.wait()
-    work.stop()
-    runs = await work
-    assert [run.reason for run in runs] == ["end_turn", "stopped", "stopped"]
-    received = "".join(event.text for event in of(runs[1], TextDelta))
-    assert [run.text for run in runs] == ["Done.", received, ""]
-    assert isinstance(runs[2].events[-1], RunFinished)
-    assert asked(server) == PROMPTS[:2]
-    assert work.result is runs
 
 
 async def test_cancelling_whoever_waits_ends_all(server):

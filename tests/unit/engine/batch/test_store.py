@@ -23,7 +23,7 @@ async def test_only_the_rest_is_asked(tmp_path):
     runs = await agent.map({"florist": PROMPTS["florist"], "cakes": PROMPTS["bakery"]}, save=tmp_path)
     assert [run.text for run in runs] == ["Two.", "One."]
     assert [run.name for run in runs] == ["runs[0]", "runs[1]"]
-    agent.provider.assert_done()
+    agent.model.assert_done()
 
 
 async def test_failed_runs_are_asked_again(tmp_path):

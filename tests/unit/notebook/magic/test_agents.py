@@ -122,17 +122,3 @@ def test_an_outside_agent_does_not_get_the_text_of_the_folder(cell, shell, monke
 def test_a_wrong_setting_is_refused():
     with pytest.raises(TraitError, match="a command as a list of words"):
         MagicSettings().agents = {"mine": "text"}
-
-
-def test_a_class_with_a_budget_refuses_an_agent_whose_price_nobody_knows(cell, shell, monkeypatch):
-    allow(monkeypatch)
-    Path("lab.toml").write_text("[lab]\nbudget = 1.0\n")
-    refused = cell()
-    assert "A budget needs a known price, and acp:mine has none." in refused.stderr
-
-
-def test_a_run_in_the_background(cell, shell, monkeypatch):
-    allow(monkeypatch)
-    assert cell("--approve auto --background").ok
-    assert shell.run("run = await hero").ok
-    assert dict(shell.names["run"].files) == {"index.html": "<h1>Bread</h1>\n"}

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agent_nb import Agent, Limits, load
-from agent_nb.core.errors import ConfigError, SavedRunError
+from agent_nb.core.errors import SavedRunError
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.notebook.magic.plan import make_plan
 from agent_nb.providers.scripted import ScriptedProvider
@@ -65,13 +65,6 @@ async def test_the_defaults_of_an_earlier_run_do_not_replace_a_later_config(shel
     settings = await settings_of(shell, "--from hero")
     assert (settings.approve, settings.limits.steps) == ("auto", 50)
     assert "create_file" in settings.tools
-
-
-async def test_a_conversation_with_values_is_not_continued_if_none_may_be_sent(shell):
-    shell.magics.data = "schema"
-    shell.names["hero"] = replace(quick_run(), settings={**quick_run().settings, "data": "all"})
-    with pytest.raises(ConfigError, match="may contain values, and this run sends none"):
-        await settings_of(shell, "--from hero")
 
 
 def test_a_run_file_with_another_word_for_data_is_refused(tmp_path):

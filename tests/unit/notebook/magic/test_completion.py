@@ -62,7 +62,6 @@ def helps(shell, code):
         ("%%agent hero --replay ", ["off", "cassettes/hero.jsonl", "cassettes/villain.jsonl"]),
         ("%%agent hero --record cassettes/v", ["cassettes/villain.jsonl"]),
         ("%%agent hero -m de", ["deepseek:deepseek-v4-pro", "demo:"]),
-        ("%%agent hero -m openai:", ["openai:gpt-6.1-sol"]),
         (
             "%%agent hero -m opus",
             [
@@ -83,12 +82,10 @@ def helps(shell, code):
         ("%%time\n%%agent hero --bud", ["--budget"]),
         ("x = 1\n%agent co", ["console", "cost", "config"]),
         ("%%agent next\nLike {{h", ["hero", "heroic", "heat"]),
-        ("%%agent next\nLike {{ h", ["hero", "heroic", "heat"]),
         ("%%agent next\nLike {{hero.h", []),
         ("%%agent hero --save x", []),
         ("%%agent villai", []),
         ("%%agent hero villain", []),
-        ("%agent models h", []),
         ("%agent load villain h", []),
         ("%%agent hero\nA page about ha", []),
     ],

@@ -1,6 +1,8 @@
 """`%%agent` as a magic: its help, and how it is loaded, renamed and unloaded."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -75,3 +77,16 @@ def test_help_names_the_recommended_models(shell):
     assert {vendor for vendor, _ in mentioned} >= {"anthropic", "openai", "ollama"}
     named = [(vendor, model) for vendor, model in mentioned if model != "NAME"]
     assert all(VENDORS[vendor].recommended == model for vendor, model in named), named
+
+
+@pytest.mark.parametrize("cell", ["%%agent -m demo: --pace 0 --plain --no-save\nA form", "%agent tools"])
+def test_the_demo_is_found_in_a_process_that_has_imported_nothing_else(cell, tmp_path):
+    code = f"""if True:
+        from IPython.core.interactiveshell import InteractiveShell
+        shell = InteractiveShell.instance()
+        shell.run_cell("%load_ext agent_nb").raise_error()
+        shell.run_cell({cell!r}).raise_error()"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr

@@ -175,15 +175,6 @@ async def test_a_variant_is_named_by_its_number_or_the_cell_says_which_is_contin
         await plan(shell, DEMO + "x", "Like {{trio.3.html}}")
 
 
-async def test_described_variables_are_part_of_the_prompt(shell):
-    shell.names.update(town="Lyon", menu=["bread", "cake"])
-    made = await plan(shell, DEMO + "-w menu -w town", "A page for {{town}}")
-    assert (
-        made.prepared[0].run_input.prompt
-        == "A page for Lyon\n\nVariable `menu`:\n['bread', 'cake']\n\nVariable `town`:\nLyon"
-    )
-
-
 async def test_options_win_over_configured_defaults(shell):
     shell.magics.steps, shell.magics.seconds, shell.magics.approve = 7, 9.0, "deny"
     shell.magics.instructions, shell.magics.stack = "Speak Dutch.", "vue"
@@ -303,6 +294,6 @@ async def test_the_elements_of_a_prompt_are_to_be_looked_at(shell):
     shell.names["hero"] = quick_run()
     cell = '{{hero.element("h1")}} and {{hero.element("h1", "index.html")}}: larger'
     made = await plan(shell, "two -m demo: --from hero", cell)
-    assert [element.path for element in made.prepared[0].kept["elements"]] == ["h1", "h1"]
+    assert [element.path for element in made.prepared[0].given["elements"]] == ["h1", "h1"]
     made = await plan(shell, "two -m demo: -w hero.element('h1')", "Larger")
-    assert [element.path for element in made.prepared[0].kept["elements"]] == ["h1"]
+    assert [element.path for element in made.prepared[0].given["elements"]] == ["h1"]

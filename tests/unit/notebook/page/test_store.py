@@ -214,18 +214,6 @@ async def test_what_a_page_sets_reaches_python_and_the_other_views_alone():
     assert await one.values("labels", 1) == [None]
 
 
-async def test_the_last_writer_wins():
-    store = await made(["labels"])
-    one, other = Window(store, "one"), Window(store, "other")
-    for window in (one, other):
-        window.send("get", name="labels")
-    one.send("set", name="labels", text="1")
-    other.send("set", name="labels", text="2")
-    assert store.values["labels"] == 2
-    while (await one.values("labels", 1))[-1] != 2:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-
-
 @pytest.mark.parametrize(
     "text", ["{", "NaN", "[" * 100_000, "9" * 5_000, '"\ud800"', '"' + "x" * 5_000_000 + '"']
 )

@@ -35,7 +35,7 @@ def form_of(events, hint=HINT):
 
 
 def text_of(form):
-    body = form.partition("<style>")[0].replace('<span class="anb-c">', "")
+    body = form.partition("<style>")[0]
     return " ".join(re.sub("<[^>]*>", "", body).split())
 
 
