@@ -2,8 +2,9 @@
 
 import asyncio
 import json
+from typing import Literal
 
-from agent_nb import Agent, RunHandle, Tool, tool
+from agent_nb import Agent, RunHandle, tool
 from agent_nb.core.events import Event
 from agent_nb.core.messages import Message, Thinking, ToolCall, ToolResult, assistant
 from agent_nb.providers.scripted import Calling, ScriptedProvider, call
@@ -27,28 +28,34 @@ def called(name: str, result: str, versions: dict | None = None, **args) -> list
     ]
 
 
-def waiting_tool(running: asyncio.Event) -> Tool:
-    """A tool that sets the event and never ends."""
+@tool(timeout=None)
+async def wait_for_ever() -> str:
+    """Waits."""
+    await asyncio.Event().wait()
+    return ""
 
-    @tool(timeout=None)
-    async def wait_for_ever() -> str:
-        """Waits."""
-        await asyncio.sleep(0.01)  # calls beside it end first
-        running.set()
-        await asyncio.Event().wait()
-        return ""
 
-    return wait_for_ever
+class Halt(asyncio.Event):
+    """What a script pauses for. `reached` is set once it does, so all that the script says before is in the run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = asyncio.Event()
+
+    async def wait(self) -> Literal[True]:
+        self.reached.set()
+        return await super().wait()
 
 
 def of(run: Run, *kinds: type) -> list[Event]:
     return [event for event in run.events if isinstance(event, kinds)]
 
 
-async def stop_at(handle: RunHandle, kind: type) -> Run:
-    """What a run leaves that is stopped at the first event of that kind."""
+async def stop_at(handle: RunHandle, kind: type, count: int = 1) -> Run:
+    """What a run leaves that is stopped at the event of that kind with this number."""
     async for event in handle:
-        if isinstance(event, kind):
+        count -= isinstance(event, kind)
+        if not count:
             handle.stop()
     return await handle
 

@@ -146,7 +146,8 @@ class Fake:
         steps = self.prompts.pop(0) if self.prompts else [{"say": "Nothing to do."}]
         end = {"stopReason": "end_turn"}
         for step in steps:
-            if self.cancelled.is_set() and "hold" not in step:  # the cancellation may come before the wait for it
+            # The cancellation may come before the wait for it.
+            if self.cancelled.is_set() and "hold" not in step:
                 break
             end = self.step(step) or end
         self.reply(message, {"stopReason": "cancelled"} if self.cancelled.is_set() else end)

@@ -16,9 +16,20 @@ from agent_nb.core.events import (
     TurnStarted,
 )
 from agent_nb.core.messages import Image, assistant, user
-from agent_nb.providers.scripted import ScriptedProvider, call, fail, refuse, stall, stop, text, think, wait
+from agent_nb.providers.scripted import (
+    ScriptedProvider,
+    call,
+    fail,
+    pause,
+    refuse,
+    stall,
+    stop,
+    text,
+    think,
+    wait,
+)
 from agent_nb.tools import ToolOutput
-from tests.support.scripts import PAGE, of, run_script, stop_at, waiting_tool, write
+from tests.support.scripts import PAGE, Halt, of, run_script, stop_at, wait_for_ever, write
 
 
 async def test_the_last_step_is_asked_to_sum_up():
@@ -133,21 +144,22 @@ async def test_seconds_end_a_run_that_stalls():
     assert run.reason == "max_seconds"
 
 
-async def stopped(turn, **settings) -> Run:
-    """A run that is stopped in its turn, which stalls."""
-    handle = Agent(ScriptedProvider([turn]), **settings).start("go")
-    await asyncio.sleep(0.01)
-    handle.stop()
+async def stopped(turn, *, reason="stopped", **settings) -> Run:
+    """A run that is stopped at the end of its turn."""
+    halt = Halt()
+    handle = Agent(ScriptedProvider([[*turn, pause(halt)]]), **settings).start("go")
+    await halt.reached.wait()
+    handle.stop(reason)
     return await handle
 
 
 @pytest.mark.parametrize(
     "turn",
     [
-        [stall()],
-        [think("Hm"), stall()],
-        [text("Well"), stall()],
-        [write(fragment=6), stall()],
+        [],
+        [think("Hm")],
+        [text("Well")],
+        [write(fragment=6)],
     ],
     ids=["before-anything", "thinking", "text", "arguments"],
 )
@@ -171,19 +183,15 @@ async def test_stop_in_a_stream_leaves_a_finished_run(turn):
     ids=["path first", "no path yet", "path last", "no page"],
 )
 async def test_stop_keeps_a_file_as_far_as_it_was_written(arguments, files):
-    run = await stopped([call("create_file", arguments, fragment=4), stall()])
+    run = await stopped([call("create_file", arguments, fragment=4)])
     assert dict(run.files) == files
 
 
 @pytest.mark.parametrize("reason", ["stopped", "interrupted", "max_seconds"])
 async def test_what_was_said_before_a_stop_is_kept(reason):
-    turn = [think("Hm."), text("I will wr", fragment=2), write(fragment=6), stall()]
-    provider = ScriptedProvider([turn, [text("Done.")]])
-    handle = Agent(provider).start("go")
-    await asyncio.sleep(0.01)
-    handle.stop(reason)
-    run = await handle
+    run = await stopped([think("Hm."), text("I will wr", fragment=2), write(fragment=6)], reason=reason)
     assert (run.reason, run.text, run.tool_uses) == (reason, "I will wr", ())
+    provider = ScriptedProvider([[text("Done.")]])
     await Agent(provider).run("Go on", base=run)
     *history, question = provider.requests[-1].messages
     assert (history, question.parts[0].text) == ([user("go"), assistant("I will wr")], "Go on")
@@ -197,12 +205,12 @@ async def test_a_limit_reached_in_a_text_keeps_what_was_said():
 
 
 async def test_a_page_in_an_unfinished_answer_is_kept():
-    run = await stopped([text("```html\n<h1>Bre"), stall()], tools=[])
+    run = await stopped([text("```html\n<h1>Bre")], tools=[])
     assert (run.html, [*run.files.unfinished]) == ("<h1>Bre", ["index.html"])
 
 
 async def test_a_whole_page_in_an_unfinished_answer_is_finished():
-    run = await stopped([text("```html\n<h1>Bread\n```\nThis is "), stall()], tools=[])
+    run = await stopped([text("```html\n<h1>Bread\n```\nThis is ")], tools=[])
     assert (run.html, [*run.files.unfinished]) == ("<h1>Bread", [])
 
 
@@ -222,8 +230,6 @@ async def test_nothing_is_added_that_was_not_being_said(last, turns):
 
 
 async def test_a_call_that_ended_before_the_stop_keeps_its_result():
-    running = asyncio.Event()
-
     @tool
     def look_up() -> ToolOutput:
         """Finds much."""
@@ -231,10 +237,8 @@ async def test_a_call_that_ended_before_the_stop_keeps_its_result():
 
     image = Image(b"png")
     provider = ScriptedProvider([[call("look_up"), call("no_such_tool"), call("wait_for_ever")]])
-    handle = Agent(provider, tools=[look_up, waiting_tool(running)]).start("go")
-    await running.wait()
-    handle.stop()
-    run = await handle
+    handle = Agent(provider, tools=[look_up, wait_for_ever]).start("go")
+    run = await stop_at(handle, ToolFinished, 2)
     found, unknown, cut = (use.result for use in run.tool_uses)
     assert [result.code for result in (found, unknown, cut)] == [None, "UNKNOWN_TOOL", "STOPPED"]
     assert (found.text, found.images) == ("line one\n" + "data " * 100, (image,))
@@ -253,10 +257,11 @@ async def test_leaving_the_stream_stops_the_run():
 
 async def test_cancelling_the_caller_ends_the_run():
     events = []
-    agent = Agent(ScriptedProvider([[text("Once"), stall()]]))
+    halt = Halt()
+    agent = Agent(ScriptedProvider([[text("Once"), pause(halt)]]))
     agent.on_event(events.append)
     task = asyncio.create_task(agent.run("go"))
-    await asyncio.sleep(0.01)
+    await halt.reached.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task

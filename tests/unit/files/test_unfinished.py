@@ -5,11 +5,11 @@ import html
 
 import agent_nb
 from agent_nb import Agent, Run, RunHandle, replay
-from agent_nb.core.events import FileChanged, FileDelta, ToolArgsDelta
+from agent_nb.core.events import FileChanged, FileDelta, ToolArgsDelta, ToolFinished
 from agent_nb.providers.scripted import ScriptedProvider, call, stall, text
 from agent_nb.render.summary import ready_line
 from agent_nb.tools.file_tools import FILE_TOOLS
-from tests.support.scripts import PAGE, waiting_tool, write
+from tests.support.scripts import PAGE, stop_at, wait_for_ever, write
 
 CUT = '{"path": "index.html", "content": "<h1>Bre'
 
@@ -83,7 +83,7 @@ async def test_a_run_that_sends_no_values_sends_the_end_of_its_file():
 async def test_a_run_that_sends_no_values_sends_the_end_of_its_code():
     half = call("run_python", '{"code": "sales.\\u00', fragment=4)
     provider = ScriptedProvider([[half, stall()], [text("OK")]])
-    agent = Agent(provider, tools=[*FILE_TOOLS, waiting_tool(asyncio.Event())]).with_data("schema")
+    agent = Agent(provider, tools=[*FILE_TOOLS, wait_for_ever]).with_data("schema")
     first = agent.start("go")
     async for event in first:
         if isinstance(event, ToolArgsDelta) and event.text.endswith("00"):
@@ -111,11 +111,8 @@ async def test_a_whole_file_that_waited_for_approval_is_not_called_cut():
 
 
 async def test_a_refused_call_leaves_nothing_unfinished():
-    running = asyncio.Event()
     provider = ScriptedProvider([[write("../a.html", id="refused"), call("wait_for_ever")]])
-    handle = Agent(provider, tools=[*FILE_TOOLS, waiting_tool(running)]).start("go")
-    await running.wait()
-    handle.stop()
-    run = await handle
+    handle = Agent(provider, tools=[*FILE_TOOLS, wait_for_ever]).start("go")
+    run = await stop_at(handle, ToolFinished)
     assert run.tool_uses[0].result.code == "FAILED"
     assert (dict(run.files), run.unfinished) == ({}, {})
