@@ -15,8 +15,8 @@ STUBBORN = """
 import signal, subprocess, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 child = subprocess.Popen(["sleep", "3600"], start_new_session=True)
-print(child.pid, flush=True)
 print("a last word", file=sys.stderr, flush=True)
+print(child.pid, flush=True)
 time.sleep(3600)
 """
 

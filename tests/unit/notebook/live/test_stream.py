@@ -24,6 +24,7 @@ from agent_nb.notebook.live.live_run import (
     RunStream,
 )
 from agent_nb.run.protocol import Meta, Ready
+from tests.support.waiting import PATIENCE
 
 META = Meta(key="hero-1", name="hero", model="demo:", demo=True)
 READY = Ready(line="`hero` is ready", variant=0, picked=False, paths=(), digest="d")
@@ -164,7 +165,7 @@ class Streams:
         stream.on_event(event)
 
     async def until(self, count: int) -> list[str]:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             while len(self.order) < count:
                 self._sent.clear()
                 await self._sent.wait()
