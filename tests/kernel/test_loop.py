@@ -80,8 +80,8 @@ def test_an_interrupt_ends_a_running_tool(kernel, server):
 
 
 BEFORE = (
-    "import threading, time\nmagics = get_ipython().magics_manager.registry['AgentMagics']\n"
-    "def blocked():\n    print('blocked', flush=True)\n    time.sleep(1)\n"
+    "import threading\nmagics = get_ipython().magics_manager.registry['AgentMagics']\n"
+    "released = threading.Event()\ndef blocked():\n    print('blocked', flush=True)\n    released.wait(60)\n"
     "class Imported(threading.Event):\n    def wait(self, timeout=None):\n        blocked()\n"
     "class Slow:\n    def __repr__(self):\n        blocked()\n        return 'slow'\n"
     "hero, slow, imported = 'as before', Slow(), Imported()"
@@ -97,6 +97,7 @@ def test_an_interrupt_before_the_run_ends_the_cell_with_one_line(kernel, server,
     kernel.until(cell, lambda cell: "blocked" in cell.stdout)
     kernel.interrupt()
     ended = kernel.finish(cell)
+    kernel.run("released.set()")
     assert ended.errors == "RunStopped: The cell was interrupted."
     assert kernel.value("hero") == "'as before'"
     assert len(server.requests) == sent

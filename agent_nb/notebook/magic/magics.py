@@ -23,7 +23,7 @@ from traitlets import observe
 
 from agent_nb._base.installed import InstalledFirst
 from agent_nb._base.late import PAGE_LOADERS, SECRET_SOURCES, late
-from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread
+from agent_nb._base.threads import CannotBlockError, off_loop, run_blocking, start_thread, ticking
 from agent_nb.engine.batch.tally import watch_with
 from agent_nb.notebook.front_end import is_attended, page_question, short_interrupts, usage_errors
 from agent_nb.notebook.ipython7 import add_matcher, completion_matcher
@@ -142,10 +142,10 @@ class AgentMagics(Magics, MagicSettings):
 
     async def run_cell(self, line: str, cell: str | None) -> None:
         """Run one `%%agent` cell, or `%agent fix` or `explain`. The rewritten cell awaits this."""
-        await off_loop(self.imported.wait)
-        from agent_nb.notebook.parsing import parse_line
+        with ticking(), usage_errors():
+            await off_loop(self.imported.wait)
+            from agent_nb.notebook.parsing import parse_line
 
-        with usage_errors():
             if cell is None:
                 fix = await off_loop(importlib.import_module, "agent_nb.notebook.magic.fix")
                 options, cell = fix.read_fix(self.session, line)

@@ -34,13 +34,15 @@ async def read_prompt(session: Session, cell: CellPrompt, bindings: Bindings) ->
 
     async def described(path: str) -> Description:
         await parse_pages([path], namespace)
-        return describe_own(path, namespace)
+        return await off_loop(describe_own, path, namespace)
 
     cell.describe = described
     await parse_pages(paths_in(cell.text, ()), namespace)
-    bound = bindings.describe(describe, secrets, schema_only=not cell.sends_values) if bindings else None
+    bound = None
+    if bindings:
+        bound = await off_loop(bindings.describe, describe, secrets, schema_only=not cell.sends_values)
     others = await prompt_parts(cell)
-    own = expand(cell.text, namespace, describe_own, cell.titles)
+    own = await off_loop(expand, cell.text, namespace, describe_own, cell.titles)
     parts = [replace(own, has_cells=bool(cell.about)), *([bound] if bound else []), *others]
     text = "\n\n".join(part.text for part in parts if part.text)
     prompt = joined(whole_text(text), parts)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agent_nb._base.threads import off_loop, ticking, uncancelled
+from agent_nb._base.threads import off_loop, uncancelled
 from agent_nb.cassette.player import ReplayProvider
 from agent_nb.core.errors import ConfigError, MissingKeyError
 from agent_nb.core.messages import Document, Image, Text, Usage
@@ -123,7 +123,7 @@ async def _attend(plan: CellPlan, start: CellStart, view: View) -> tuple[CellEnd
     handle = start.handle
     stop = partial(handle.stop, "interrupted")
     # Below an outer magic and in a terminal, Ctrl-C would end the event loop.
-    with ticking(), on_interrupt(lambda *_: stop()):
+    with on_interrupt(lambda *_: stop()):
         try:
             _show(plan, start, view)
             if is_attended(plan.session.shell):
