@@ -23,6 +23,8 @@ class Command:
     """For `agent-nb COMMAND` of a feature: called with the words that follow. The result is printed."""
     after: str = ""
     """The command of `%agent` that it follows in the help; empty for the last place."""
+    waits: bool = False
+    """Whether the cell awaits it: its function is a coroutine, or returns the cell to run."""
 
     @property
     def name(self) -> str:

@@ -16,16 +16,15 @@ from agent_nb.acp.folder import Folder
 from agent_nb.acp.known import KnownAgent
 from agent_nb.acp.session import AgentLostError, AgentSession, RpcError, Start, open_session
 from agent_nb.core.errors import AgentError, FileError, ToolError, ToolErrorCode
-from agent_nb.core.messages import Message, Part, Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage, user
+from agent_nb.core.messages import Text, Thinking, ToolCall, ToolResult, ToolSpec, Usage, user
 from agent_nb.engine.approval import GO_ON
 from agent_nb.engine.cost import Budget
 from agent_nb.engine.ending import EndRun
 from agent_nb.engine.journal import Journal
+from agent_nb.engine.outside_turns import OutsideTurns
 from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.tool_runner import ToolRunner, one_line
-from agent_nb.engine.turns import Turns
 from agent_nb.providers.base import Request, RequestFacts, TextPiece, ThinkingPiece
-from agent_nb.run.cut_off import NOT_RUN
 from agent_nb.tools import Tool
 
 if TYPE_CHECKING:
@@ -43,19 +42,14 @@ _closing: set["asyncio.Task[None]"] = set()
 """Agents being shut down in the background."""
 
 
-class AgentTurns(Turns):
+class AgentTurns(OutsideTurns):
     """Runs an agent from its start to the end of its turn."""
 
     def __init__(
         self, prepared: PreparedRun, journal: Journal, budget: Budget, *, agent: KnownAgent, silence: float
     ) -> None:
-        super().__init__(prepared, journal, budget)
+        super().__init__(prepared, journal, budget, agent.title)
         self._agent, self._silence = agent, silence
-        self._turn_number = 0
-        self._parts: list[Part] = []
-        """Text, thinking and calls of this turn."""
-        self._call_results: dict[str, ToolResult] = {}
-        """Results of this turn's calls, by event id."""
         self._calls: dict[str, mapping.AgentCall] = {}
         """The agent's calls, by the agent's ids."""
         self._questions: dict[str, asyncio.Task[None]] = {}
@@ -65,9 +59,6 @@ class AgentTurns(Turns):
         self._own_text: list[str] = []
         """Text from the agent itself, not from its model."""
         self._used_model = False
-        self._title = agent.title
-        self._usage = Usage()
-        """Usage of the last prompt, until its last turn is reported."""
         self._starting, self._is_stopping = True, False
         self._session: AgentSession | None = None
         self._server: KernelServer | None = None
@@ -210,13 +201,8 @@ class AgentTurns(Turns):
             self._parts.append(part(text))
 
     def _need_turn(self) -> None:
-        """Start a turn if there is none, or if all calls of the last one have ended."""
         self._finish_start()
-        if self._turn_number and (self._open_calls or not self._call_results):
-            return
-        self._end_turn()
-        self._turn_number += 1
-        self._emit(ev.TurnStarted, step=self._turn_number)
+        super()._need_turn()
 
     def _finish_start(self, error: str = "") -> None:
         if self._starting:
@@ -227,20 +213,6 @@ class AgentTurns(Turns):
             code = "FAILED" if error else None
             end = {"ok": not error, "summary": one_line(summary), "code": code, "seconds": self._journal.at}
             self._emit(ev.ToolFinished, call_id=_START, **end)
-
-    def _end_turn(self) -> None:
-        """Add the messages of a turn: the agent's text and calls, and the results."""
-        parts, by_id = tuple(self._parts), self._call_results
-        results = tuple(by_id[part.id] for part in parts if isinstance(part, ToolCall) and part.id in by_id)
-        self._parts, self._call_results = [], {}
-        if not parts:
-            return
-        stop = "tool_use" if results else "end_turn"
-        self._emit(ev.TurnFinished, stop=stop, usage=self._usage, model=self._title)
-        self._usage = Usage()
-        self.add(Message(role="assistant", parts=parts))
-        if results:
-            self.add(Message(role="tool", parts=results))
 
     # calls
 
@@ -380,25 +352,15 @@ class AgentTurns(Turns):
     async def _call_tool(self, name: str, args: Json) -> ToolResult:
         """Run one of our tools for the agent, with the files on disk."""
         await self._scan(None)
-        self._need_turn()
-        call = ToolCall(f"{name}-{len(self._call_counts) + 1}", name, json.dumps(args, ensure_ascii=False))
-        event_id = self._event_id(call.id)
-        tool = self._prepared.toolbox.get(name)
-        self._open_calls[event_id] = call
-        self._parts.append(call)
-        self._emit_now(ev.ToolStarted, call_id=event_id, name=name, title=tool.name if tool else name)
-        result = ToolResult(call_id=call.id, name=name, text=NOT_RUN, code="STOPPED")
-        try:
-            (result,) = await self._runner.run([(event_id, call)])
-            await self._scan(None)  # keeps files the agent wrote in the meantime
-            await off_loop(self._folder.write, self._files.files)
-        except EndRun as end:
-            assert self._session
-            self._session.connection.incoming.put_nowait(end)
-        finally:
-            self._open_calls.pop(event_id, None)
-            self._call_results[event_id] = result
-        return result
+        return await super()._call_tool(name, args)
+
+    async def _after_call(self) -> None:
+        await self._scan(None)  # keeps files the agent wrote in the meantime
+        await off_loop(self._folder.write, self._files.files)
+
+    def _end_by(self, end: EndRun) -> None:
+        assert self._session
+        self._session.connection.incoming.put_nowait(end)
 
     # files and the end
 

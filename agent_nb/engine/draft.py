@@ -18,6 +18,7 @@ from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 
 if TYPE_CHECKING:
+    from agent_nb.engine.clients import ToolClients
     from agent_nb.files.notebook_cells import CellContent
     from agent_nb.tools.base import Branch
 
@@ -93,6 +94,13 @@ class Host(Protocol):
 
     async def branch(self) -> "Branch":
         """A new branch of the session. The caller ends it."""
+
+    async def open_view(self, line: str, prompt: str) -> "ToolClients":
+        """A live run without a model, shown in the cell's output, for clients that call tools.
+
+        `line` has its name and options, such as `lent -t kernel --seconds 3600`, and the rules of cells apply. It works
+        in the background; when it has ended, its variable is set and it is saved.
+        """
 
     def is_attended(self) -> bool: ...
     def confirm(self, question: str) -> bool: ...

@@ -48,6 +48,9 @@ class Saving:
     def _see(self, event: ev.Event) -> None:
         if isinstance(event, ev.TurnFinished | ev.RunFinished):
             self._due.set()
+        elif isinstance(event, ev.RunStarted) and event.variant >= len(self._variants):  # it joins the others
+            self._variants += map(_SavedVariant, self._handle.runs[len(self._variants) :])
+            self._secrets = -1
 
     async def _follow(self) -> None:
         try:
@@ -72,11 +75,13 @@ class Saving:
             header, first = self._header(), dict[str, Any]()
             for variant in self._variants:
                 variant.begin(header, first)
-        await off_loop(self._append, header, [variant.news() for variant in self._variants])
+        news = [(variant, *variant.news()) for variant in self._variants]
+        await off_loop(self._append, header, news)
 
-    def _append(self, header: MaskedJson | None, news: Sequence[tuple[list[ev.Event], Files]]) -> None:
-        pairs = zip(self._variants, news, strict=True)
-        lines = [line for variant, (events, files) in pairs for line in variant.lines(events, files)]
+    def _append(
+        self, header: MaskedJson | None, news: "Sequence[tuple[_SavedVariant, list[ev.Event], Files]]"
+    ) -> None:
+        lines = [line for variant, events, files in news for line in variant.lines(events, files)]
         if header:
             self._part = self._store.begin(
                 f"{self._handle.name}-{self._handle.id}", [header, *lines], self._part

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 
 from agent_nb._base.log import log
 from agent_nb._base.threads import running_loop
@@ -21,6 +21,9 @@ from agent_nb.run.run import Run, combine_variants
 
 if TYPE_CHECKING:
     from agent_nb.files import Files
+
+
+AnyRun = TypeVar("AnyRun", bound=RunHandle)
 
 
 @runtime_checkable
@@ -111,7 +114,12 @@ def check_recording(prepared: Prepared, variants: int = 1) -> None:
 
 def _start(prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
     make_run = prepared.driver.make_run if prepared.driver else EngineRun
-    handle = make_run(prepared, group, variant)
+    return observed(make_run(prepared, group, variant))
+
+
+def observed(handle: AnyRun) -> AnyRun:
+    """Let observers and hooks follow a run that has started."""
+    prepared, variant = handle.prepared, handle.variant
     if prepared.bind is not None:
         prepared.bind(handle.id, variant)
     for make_observer in OBSERVERS:
@@ -129,13 +137,18 @@ class VariantsHandle(Handle):
     """Variants in progress: `await` it for their `Run`, iterate over it for events, `stop()` one or all."""
 
     def __init__(self, handles: Sequence[RunHandle]) -> None:
-        super().__init__(handles[0].id, EventLog(), handles)
-        self.handles = tuple(handles)
+        super().__init__(handles[0].id, EventLog(), ())
+        self.handles: tuple[RunHandle, ...] = ()
         self.settings = handles[0].settings
         self._event_log.on_interrupt = partial(self.stop, "interrupted")
         for handle in handles:
-            handle.subscribe(self._event_log.publish)
-            handle.when_done.append(self._settle)
+            self._follow(handle)
+
+    def _follow(self, handle: RunHandle) -> None:
+        self.handles = self._variants = (*self.handles, handle)
+        handle.label(self.name, self.key)
+        handle.subscribe(self._event_log.publish)
+        handle.when_done.append(self._settle)
 
     def label(self, name: str, key: str) -> None:
         super().label(name, key)

@@ -6,7 +6,10 @@ import sys
 import traceback
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:  # too slow to import for `%load_ext`
+    from agent_nb.core.options import Options
 
 MOST_FAILURES = 20
 MAX_FRAMES = 8
@@ -41,6 +44,13 @@ class PlainCell(SimpleNamespace):
     """The execution count."""
     source: str
     output: str
+
+
+class CellToRun(NamedTuple):
+    """What a command returns that asks for a run."""
+
+    options: "Options"
+    cell: str | FailedCell | PlainCell
 
 
 class Failures:

@@ -39,6 +39,7 @@ from agent_nb.core.feature import (
 from agent_nb.core.messages import Image, Message, Part, Text, ToolCall, ToolResult
 from agent_nb.core.options import Options
 from agent_nb.core.run_settings import Limits, Mode
+from agent_nb.engine.clients import ToolClient, ToolClients
 from agent_nb.engine.description import Description
 from agent_nb.engine.draft import CellDraft, CellEnd, CellPrompt, CellStart, Draft, Host
 from agent_nb.engine.feature_code import CellCode, Done, FeatureCode, Next, PartInputs, RunEnd, RunPart, Say
@@ -93,6 +94,8 @@ __all__ = [
     "Text",
     "Tool",
     "ToolCall",
+    "ToolClient",
+    "ToolClients",
     "ToolContext",
     "ToolError",
     "ToolOutput",

@@ -47,11 +47,11 @@ def test_half_a_character_is_replaced_and_said_so(kernel):
 
 def test_a_fault_of_our_own_ends_the_running_output(kernel):
     kernel.run(
-        "from agent_nb.notebook.magic import run_cell\n"
-        "bind, run_cell.set_variables = run_cell.set_variables, lambda *_: 1 / 0"
+        "from agent_nb.notebook.magic import show_cell\n"
+        "bind, show_cell.set_variables = show_cell.set_variables, lambda *_: 1 / 0"
     )
     cell = kernel.run("%%agent hero -m demo: --pace 0\nA form", stdin=True)
-    kernel.run("run_cell.set_variables = bind")
+    kernel.run("show_cell.set_variables = bind")
     assert "ZeroDivisionError" in cell.errors
     assert (
         "hero has ended, but its output could not be made. ZeroDivisionError"

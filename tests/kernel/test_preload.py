@@ -57,5 +57,5 @@ def test_a_first_run_imports_the_engine_off_the_loop(tmp_path):
     with start_kernel(tmp_path) as kernel:
         kernel.run(WATCH)
         assert kernel.run("%%agent hero -m demo: --pace 0\nA page").status == "ok"
-        assert "agent_nb.notebook.parsing" in kernel.value("imported_on_loop")
+        assert "agent_nb.features.prompt.cell" in kernel.value("imported_on_loop")
         assert "agent_nb.engine" not in kernel.value("imported_on_loop")

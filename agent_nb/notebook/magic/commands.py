@@ -15,6 +15,7 @@ from agent_nb._base.late import late
 from agent_nb._base.table import Table
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.feature import features, insert, is_built_in
+from agent_nb.notebook.failures import CellToRun
 from agent_nb.notebook.front_end import say, usage_errors
 from agent_nb.notebook.magic import candidates
 from agent_nb.notebook.session import Session, shown_hub
@@ -30,16 +31,36 @@ LOG_LEVELS = {
 
 @usage_errors()
 def run_command(session: Session, line: str) -> None:
+    _show(_call(session, line))
+
+
+async def await_command(session: Session, line: str) -> CellToRun | None:
+    """Call a command that waits, and show its result; return the cell that it asks to run instead."""
+    result = _call(session, line)
+    result = await result if inspect.isawaitable(result) else result
+    if isinstance(result, CellToRun):
+        return result
+    _show(result)
+    return None
+
+
+def _call(session: Session, line: str) -> Any:
     word, _, arguments = line.strip().partition(" ")
-    command = COMMANDS.get(word or "help")
-    if command is None:
-        importlib.import_module("agent_nb.plugins").plugins()
-        command = all_commands().get(word)
+    command = find_command(word or "help")
     if command is None:
         raise ConfigError(_unknown(session, word, arguments))
     if arguments.strip() and not command.takes_arguments:
         raise ConfigError(f"`{session.command(word)}` takes no arguments: remove {arguments.strip()!r}.")
-    result = command.call(session, arguments.strip())
+    return command.call(session, arguments.strip())
+
+
+def find_command(word: str) -> Command | None:
+    if word not in COMMANDS:
+        importlib.import_module("agent_nb.plugins").plugins()
+    return all_commands().get(word)
+
+
+def _show(result: Any) -> None:
     if isinstance(result, str):
         say(result)
     elif result is not None:
@@ -149,11 +170,13 @@ _ROWS = (
         "fix [N] [OPTION...]",
         "Ask a model to correct the cell that failed last, or cell [N], with the options of a `%%agent` cell.",
         _late("fix", "read_fix"),
+        waits=True,
     ),
     Command(
         "explain [N] [OPTION...]",
         "Ask a model to explain the last cell, or cell [N], and its output, with the options of a `%%agent` cell.",
-        _late("fix", "read_fix"),
+        _late("fix", "read_explain"),
+        waits=True,
     ),
     Command(
         "statement [NAME...]",

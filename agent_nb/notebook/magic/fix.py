@@ -13,7 +13,7 @@ from agent_nb._base.text import fenced
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.options import Options
 from agent_nb.engine.data_gate import BUILT_IN, known_words
-from agent_nb.notebook.failures import FailedCell, PlainCell
+from agent_nb.notebook.failures import CellToRun, FailedCell, PlainCell
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.user_variables import user_data, user_names
@@ -23,7 +23,7 @@ from agent_nb.notebook.values.schema import describe_schema, known_names
 from agent_nb.prompts import prompt_text
 from agent_nb.run.code_names import parse_cell
 
-NAME = "fix"
+FIX = "fix"
 EXPLAIN = "explain"
 LEFT_OUT = "(left out: no values are sent)"
 NOTHING = "(no text)"
@@ -33,14 +33,21 @@ MOST_VARIABLES = 8
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
 
-def read_fix(session: Session, line: str) -> tuple[Options, FailedCell | PlainCell]:
-    """The options of `fix 5 -m MODEL` or `explain 5`, and the cell; raises `ConfigError` if there is no such cell."""
-    command, _, arguments = line.strip().partition(" ")
+def read_fix(session: Session, arguments: str) -> CellToRun:
+    """The options and the cell of `fix 5 -m MODEL`; raises `ConfigError` if no such cell has failed."""
+    number, options = _read(session, arguments, FIX)
+    return CellToRun(options, _failed(session, number))
+
+
+def read_explain(session: Session, arguments: str) -> CellToRun:
+    number, options = _read(session, arguments, EXPLAIN)
+    return CellToRun(options, _executed(session, number))
+
+
+def _read(session: Session, arguments: str, name: str) -> tuple[int | None, Options]:
     match = re.match(r"\s*(\d{1,9})(?:\s+|$)", arguments)
-    number = int(match[1]) if match else None
-    cell = _failed(session, number) if command == NAME else _executed(session, number)
     options = parse_line(arguments[match.end() :] if match else arguments, session.defaults.magic_name)
-    return replace(options, name=options.name if options.is_named else command), cell
+    return int(match[1]) if match else None, replace(options, name=options.name if options.is_named else name)
 
 
 def _failed(session: Session, number: int | None) -> FailedCell:
@@ -91,7 +98,7 @@ def fix_prompt(
         error, undefined = mask_named(target.error, values), mask_values(target.undefined, values)
         if schema_only:
             error, undefined = _error_words(target, schema_names)
-        parts = [prompt_text(NAME), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
+        parts = [prompt_text(FIX), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
         if near := difflib.get_close_matches(undefined, {*names, *BUILT_IN}, 3, 0.7):
             parts.append(f"Names like `{undefined}` that the notebook has: {', '.join(near)}.")
     else:

@@ -3,14 +3,18 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from agent_nb._base.late import late
 from agent_nb.core.errors import ConfigError
 from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.session import Session
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
+    from agent_nb.engine.clients import ToolClients
     from agent_nb.files.notebook_cells import CellContent
     from agent_nb.tools import Tool
     from agent_nb.tools.base import Branch
+
+_open_view = late("agent_nb.notebook.magic.open_view", "open_view")
 
 
 class NotebookHost(Session):
@@ -39,3 +43,7 @@ class NotebookHost(Session):
         maker = next(tool.branches for tool in self.tools(["kernel"]) if tool.branches)
         maker.check(implied=False)
         return await maker.open()
+
+    async def open_view(self, line: str, prompt: str) -> "ToolClients":
+        clients: ToolClients = await _open_view(self, line, prompt)
+        return clients

@@ -7,7 +7,6 @@ import asyncio
 import contextlib
 import importlib
 import inspect
-import re
 import sys
 import textwrap
 import threading
@@ -35,6 +34,7 @@ _DISPLAYED_TYPES = (
     ("agent_nb.engine.start", "VariantsHandle"),
 )
 """Types that are displayed as a run when they are a cell's result."""
+_run_cell = late("agent_nb.notebook.magic.run_cell", "run_cell")
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"
 
 
@@ -48,9 +48,10 @@ class CellRewriter:
     An `await` would be an error there, so the cell is left to the plain magic.
     """
 
-    def __init__(self, shell: Any, magic_name: str) -> None:
-        self.shell = shell
-        self.magic_name = magic_name
+    def __init__(self, shell: Any, magic_name: str, waits: Callable[[str], bool]) -> None:
+        self.shell, self.magic_name = shell, magic_name
+        self._waits = waits
+        """Whether the cell awaits the command of this line."""
         self._cells: list[asyncio.Task[Any] | None] = []
         """The task of each executing cell; None for a cell outside of a task."""
 
@@ -71,7 +72,7 @@ class CellRewriter:
         head = lines[start].rstrip("\n")
         magic, _, args = head.partition(" ")
         body = "".join(lines[start + 1 :])
-        if magic == f"%{self.magic_name}" and re.match(r"\s*(?:fix|explain)\b", args) and args[-1] != "\\":
+        if magic == f"%{self.magic_name}" and args[-1:] != "\\" and self._waits(args):
             return [f"await {_AGENT_CELL}({args!r}, None)\n", *lines[start + 1 :]]
         if magic.rstrip() != f"%%{self.magic_name}":
             return lines
@@ -89,7 +90,7 @@ class CellRewriter:
 
 
 async def agent_cell(line: str, cell: str | None) -> None:
-    """Run a rewritten cell, or `%agent fix` or `explain` if there is no prompt."""
+    """Run a rewritten cell, or a command if there is no prompt."""
     magics = get_ipython().magics_manager.registry["AgentMagics"]
     with short_interrupts():
         await magics.run_cell(line, cell)
@@ -103,7 +104,7 @@ class AgentMagics(Magics, MagicSettings):
         self.add_defaults_in(shell.config)
         super().__init__(shell=shell, **traits)
         self.session: Session = late("agent_nb.notebook.magic.host", "NotebookHost")(shell, self)
-        self.rewriter = CellRewriter(shell, self.magic_name)
+        self.rewriter = CellRewriter(shell, self.magic_name, self.waits)
         self.on_unload = contextlib.ExitStack()
         self.imported = threading.Event()
         """Cleared while a thread imports our modules: importing a package in two threads at once can fail."""
@@ -128,8 +129,7 @@ class AgentMagics(Magics, MagicSettings):
 
         `%agent help` explains every option and command, and so does docs/reference.md.
         """
-        if cell is None and line.split()[:1] not in (["fix"], ["explain"]):
-            self.imported.wait()
+        if cell is None and not self.waits(line):
             from agent_nb.notebook.magic.commands import run_command
 
             run_command(self.session, line)
@@ -140,20 +140,29 @@ class AgentMagics(Magics, MagicSettings):
         except CannotBlockError as error:
             raise UsageError(str(error)) from None
 
+    def waits(self, line: str) -> bool:
+        """Whether the command of a line has to be awaited."""
+        self.imported.wait()
+        from agent_nb.notebook.magic.commands import find_command
+
+        command = find_command(line.strip().partition(" ")[0])
+        return command is not None and command.waits
+
     async def run_cell(self, line: str, cell: str | None) -> None:
-        """Run one `%%agent` cell, or `%agent fix` or `explain`. The rewritten cell awaits this."""
+        """Run one `%%agent` cell, or a command that waits. The rewritten cell awaits this."""
         with ticking(), usage_errors():
             await off_loop(self.imported.wait)
+            warm_up = await off_loop(importlib.import_module, "agent_nb.notebook.magic.warm_up")
+            await off_loop(warm_up.warm_up, self.shell)
             from agent_nb.notebook.parsing import parse_line
 
-            if cell is None:
-                fix = await off_loop(importlib.import_module, "agent_nb.notebook.magic.fix")
-                options, cell = fix.read_fix(self.session, line)
-            else:
-                options = parse_line(line, self.magic_name)
-            module = await off_loop(importlib.import_module, "agent_nb.notebook.magic.run_cell")
-            await off_loop(module.warm_up, self.shell)
-            await module.run_cell(self.session, options, cell)
+            if cell is not None:
+                await _run_cell(self.session, parse_line(line, self.magic_name), cell)
+                return
+            from agent_nb.notebook.magic.commands import await_command
+
+            if request := await await_command(self.session, line):
+                await _run_cell(self.session, *request)
 
     @completion_matcher(identifier="agent_nb", priority=100, api_version=2)
     def complete(self, context: Any) -> dict[str, Any]:
@@ -259,7 +268,7 @@ def _preload(shell: Any, imported: threading.Event) -> None:
 
 def _import_for_run(shell: Any, imported: threading.Event) -> None:
     try:
-        from agent_nb.notebook.magic.run_cell import warm_up
+        from agent_nb.notebook.magic.warm_up import warm_up
         from agent_nb.providers import model
         from agent_nb.providers.streaming import VendorClient
 

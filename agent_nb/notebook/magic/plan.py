@@ -74,14 +74,14 @@ async def _read(
     rules = await off_loop(CellRules.of, session, options.name)
     options = rules.options(options)
     base = base_run(session, options)
-    settings = await off_loop(_settings, session, options, base, rules)
+    settings = await off_loop(read_settings, session, options, base, rules)
     count_variants(len(options.models), options.variants)
     if not isinstance(cell, str):
         cell, options = await off_loop(fix_prompt, session, options, cell, schema_only=bool(settings.data))
     models = await off_loop(ModelChoice.of, session, options.models, rules)
     cassette = choose_cassette(options, base, models.recorded)
     bindings = await _bind(session, options, base)
-    given = _given(session, options, base, rules)
+    given = read_given_values(session, options, base, rules)
     asked = CellPrompt(
         text=cell.strip(),
         host=session.host,
@@ -110,7 +110,9 @@ async def _read(
     )
 
 
-def _given(session: Session, options: Options, base: Run | None, rules: CellRules) -> dict[str, Any]:
+def read_given_values(
+    session: Session, options: Options, base: Run | None, rules: CellRules
+) -> dict[str, Any]:
     """What the cell's options, or else the user's defaults, give to features."""
     values = {}
     for feature in features():
@@ -136,7 +138,7 @@ def _connect_page(session: Session, *, is_watched: bool) -> None:
     hub()
 
 
-def _settings(session: Session, options: Options, base: Run | None, rules: CellRules) -> RunSettings:
+def read_settings(session: Session, options: Options, base: Run | None, rules: CellRules) -> RunSettings:
     defaults, earlier = session.defaults, base.settings if base else {}
     values: dict[str, Any] = {
         name: getattr(options, name) or stricter(name, getattr(defaults, name, None), earlier.get(name))

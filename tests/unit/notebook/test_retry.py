@@ -32,7 +32,7 @@ def test_a_failed_run_offers_the_cell_as_written(shell, monkeypatch):
     cell = "%%agent hero -m anthropic:claude-opus-5-5\nA page with {{title}}"
     shell.names["title"] = "Bread"
     kept = []
-    monkeypatch.setattr("agent_nb.notebook.magic.run_cell.view_for", _keeping(kept))
+    monkeypatch.setattr("agent_nb.notebook.magic.show_cell.view_for", _keeping(kept))
     with WireServer.in_thread() as server:
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test-key")
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key")

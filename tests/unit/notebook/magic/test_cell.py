@@ -9,8 +9,8 @@ from agent_nb import Agent, Run, load, model
 from agent_nb.core.errors import ConfigError
 from agent_nb.engine.draft import CellStart
 from agent_nb.engine.loop import RunHandle
+from agent_nb.notebook.magic.decisions import keep_decisions, pick
 from agent_nb.notebook.magic.names import set_variables
-from agent_nb.notebook.magic.run_cell import keep_decisions, pick
 from agent_nb.notebook.notebook_tools.proposals import with_decisions
 from agent_nb.render import bundle
 from agent_nb.run.compare import failure_of, scope_of
@@ -139,7 +139,7 @@ def acting(shell, server, monkeypatch):
         calls = [Call("create_file", {"path": path, "content": text}) for path, text in files.items()]
         server.plan(reply(*calls), reply(Say("Done.")))
         asked: list[str] = []
-        monkeypatch.setattr("agent_nb.notebook.magic.run_cell.is_attended", lambda shell: attended)
+        monkeypatch.setattr("agent_nb.notebook.magic.show_cell.is_attended", lambda shell: attended)
         monkeypatch.setattr("builtins.input", lambda question: asked.append(question) or answer)
         return shell.run(f"%%agent hero {MODEL} {line}\nA page"), asked
 

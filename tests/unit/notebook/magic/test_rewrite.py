@@ -18,7 +18,7 @@ def shell(tmp_path_factory):
 
 @pytest.fixture
 def rewrite(shell):
-    rewriter = CellRewriter(shell.ipython, "agent")
+    rewriter = CellRewriter(shell.ipython, "agent", shell.magics.waits)
     return lambda code: "".join(rewriter(code.splitlines(keepends=True)))
 
 
@@ -62,7 +62,7 @@ def test_other_cells_are_left_alone(rewrite, code):
 
 
 def test_under_another_magic_nothing_is_rewritten(shell):
-    rewriter = CellRewriter(shell.ipython, "agent")
+    rewriter = CellRewriter(shell.ipython, "agent", shell.magics.waits)
     rewriter.begin_cell()
     assert rewriter(["%%agent hero\n", "A page"]) == ["%%agent hero\n", "A page"]
     rewriter.end_cell()
@@ -71,7 +71,7 @@ def test_under_another_magic_nothing_is_rewritten(shell):
 
 async def test_a_kernel_need_not_say_that_an_awaiting_cell_has_ended(shell):
     """As JupyterLite's, which triggers `post_run_cell` for synchronous cells only."""
-    rewriter = CellRewriter(shell.ipython, "agent")
+    rewriter = CellRewriter(shell.ipython, "agent", shell.magics.waits)
 
     async def cell() -> list[str]:
         rewriter.begin_cell()
@@ -82,7 +82,7 @@ async def test_a_kernel_need_not_say_that_an_awaiting_cell_has_ended(shell):
 
 
 def test_the_cell_with_load_ext_is_not_counted(shell):
-    rewriter = CellRewriter(shell.ipython, "agent")
+    rewriter = CellRewriter(shell.ipython, "agent", shell.magics.waits)
     rewriter.end_cell()
     rewriter.begin_cell()
     assert rewriter.executing == 1

@@ -11,7 +11,7 @@ from agent_nb.engine.draft import CellPrompt
 from agent_nb.engine.parts import cell_code_of
 from agent_nb.features.prompt import CELL_REFERENCES
 from agent_nb.notebook.failures import PlainCell
-from agent_nb.notebook.magic.fix import read_fix
+from agent_nb.notebook.magic.fix import read_explain
 from agent_nb.notebook.notebook_tools.cell_references import figures_of
 from agent_nb.notebook.notebook_tools.cells import MOST_FIGURES
 from agent_nb.notebook.values.describe_values import cells_in, escaped, expand
@@ -174,6 +174,6 @@ async def test_explain_sends_the_figures_of_a_cell_that_is_as_it_was(page, numbe
 def test_explain_sends_no_figures_without_values(saved):
     saved.run("def plot(values): ...\nprices = [3, 5]")
     saved.run("plot(prices)")
-    assert read_fix(saved.session, "explain 2")[1].number == 2
+    assert read_explain(saved.session, "2").cell.number == 2
     assert "(image cell 3, " in saved.run("%agent explain 2 --dry-run").stdout
     assert "(image" not in saved.run("%agent explain 2 --data schema --dry-run").stdout
