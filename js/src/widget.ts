@@ -36,7 +36,7 @@ function initialize({ model }: { model: Model }): () => void {
 	const kernel = model.get("kernel");
 	const channel = model.get("channel") ? new BroadcastChannel(model.get("channel")) : null;
 	const send = (message: Record<string, unknown>): void => {
-		if (host.gone) return; // the comm of a kernel that is gone throws
+		if (runs.gone) return; // the comm of a kernel that is gone throws
 		if (channel) channel.postMessage(JSON.stringify(message));
 		else model.send(message);
 	};
@@ -47,18 +47,15 @@ function initialize({ model }: { model: Model }): () => void {
 	const key = model.get("key");
 	if (key) runs.get(key).onDraw = (run, selection) => report(model, run, selection);
 	const abort = new AbortController();
-	const receive = (content: FromKernel): void => {
-		if (!host.gone) runs.receive(content); // a restart lets the old kernel send on for a moment
-	};
 	hosts.set(kernel, host);
-	model.on("msg:custom", receive);
-	const unwatch = watchKernel(model.widget_manager?.kernel, (why) => !host.gone && host.lose(why));
+	model.on("msg:custom", runs.receive);
+	const unwatch = watchKernel(model.widget_manager?.kernel, (why) => !runs.gone && host.lose(why));
 	host.watch(abort.signal);
 	if (runs.notebook) void host.restore();
 	return () => {
 		abort.abort();
 		channel?.close();
-		model.off("msg:custom", receive);
+		model.off("msg:custom", runs.receive);
 		unwatch();
 		if (hosts.get(kernel) === host) hosts.delete(kernel);
 	};

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { type Ask, cellText as cellOf, nextName } from "../src/run/ask.ts";
 import { isPath } from "../src/run/cell-source.ts";
 import type { NotebookContext } from "../src/run/cells.ts";
-import type { Batch, ReadyMessage } from "../src/run/protocol.ts";
+import type { ReadyMessage } from "../src/run/protocol.ts";
 import { RunEntry } from "../src/run/runs.ts";
-import { EMPTY } from "../src/run/state.ts";
+import { script, turn } from "./events.ts";
 import { META } from "./kernel.ts";
 
 function runOf(name = "hero", names: string[] = [name], sources: string[] = []): RunEntry {
@@ -16,9 +16,9 @@ function runOf(name = "hero", names: string[] = [name], sources: string[] = []):
 }
 
 function begin(run: RunEntry, name: string, magic = "agent", count = 1): void {
-	const batch = { run_id: "r", last: 1 } as Batch;
-	const states = Array.from({ length: count }, (_, number) => [number, EMPTY] as const);
-	run.change({ kind: "batch", batch, meta: { ...META, name, magic }, variants: new Map(states) });
+	const events = Array.from({ length: count }, (_, variant) => ({ ...script(turn)[0]!, variant }));
+	const meta = { ...META, name, magic };
+	run.change({ kind: "batch", run_id: "r", first: 1, last: count, events, meta });
 }
 
 function cellText(run: RunEntry, ask: Ask, moment: number | null = null, variant = 0): string | null {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Event, PlanStatus } from "../src/run/events.ts";
 import { phaseText, quietPhase, READING } from "../src/run/phase.ts";
+import { endingOf } from "../src/run/runs.ts";
 import { EMPTY, reduce, retryOf, type ToolRow, textOf } from "../src/run/state.ts";
-import { Tape } from "../src/run/tape.ts";
 import { fileAt, versionLabel } from "../src/view/shown.ts";
 import {
 	changed,
@@ -252,9 +252,8 @@ describe("files", () => {
 		});
 
 		test("are all that is left when the kernel has gone before the first version", () => {
-			const tape = new Tape();
-			for (const event of script(started, turn, tool(), piece("a.html", 0, "on"))) tape.push(event);
-			const file = tape.cut("gone").files.get("a.html")!;
+			const state = play(script(started, turn, tool(), piece("a.html", 0, "on")));
+			const file = play([endingOf(state, 0)], state).files.get("a.html")!;
 			expect(file).toMatchObject({ draft: null, unfinished: { text: "on" }, versions: [] });
 			expect(fileAt(file, null)).toMatchObject({ text: "on", live: false, cut: true });
 		});

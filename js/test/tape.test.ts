@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../src/run/events.ts";
 import { countAfter, momentAt, momentsOn } from "../src/run/moments.ts";
+import { Runs } from "../src/run/runs.ts";
 import { Tape } from "../src/run/tape.ts";
 import { advanced } from "../src/view/replay/player.ts";
 import {
@@ -18,7 +19,7 @@ import {
 	tool,
 	turn,
 } from "./events.ts";
-import { soon } from "./kernel.ts";
+import { META, soon } from "./kernel.ts";
 
 const USED = { type: "usage_updated" as const, usage: {}, cost: null, estimated: false };
 const ENDED = { type: "turn_finished" as const, stop: "tool_use", usage: {}, model: "m" };
@@ -61,13 +62,17 @@ function long(count: number): Event[] {
 
 describe("the state at an event", () => {
 	test("is not stored for a replay that nobody opens", async () => {
-		const tape = new Tape();
-		const passed = long(300).map((event) => new WeakRef(tape.push(event)));
+		const runs = new Runs(() => {});
+		const passed = long(300).map((event, index) => {
+			const [first, meta] = [index + 1, META];
+			runs.receive({ kind: "batch", run_id: "r", first, last: first, events: [event], meta });
+			return new WeakRef(runs.get("k").state!.variants.get(0)!);
+		});
 		await soon();
 		setFlagsFromString("--expose-gc");
 		runInNewContext("gc")();
 		expect(passed.filter((state) => state.deref()).length).toBe(1);
-		expect(tape.stateAt(200).files.get("a.html")?.draft?.text).toHaveLength(198 * 4);
+		expect(runs.get("k").tape(0).stateAt(200).files.get("a.html")?.draft?.text).toHaveLength(198 * 4);
 	});
 
 	test("is what the events before it add up to", () => {
@@ -84,14 +89,6 @@ describe("the state at an event", () => {
 		expect(after?.epoch).toBe(before?.epoch);
 		expect(after?.text.startsWith(before?.text ?? "?")).toBe(true);
 		expect(back).toEqual(before);
-	});
-
-	test("the last state is the one that is shown", () => {
-		const tape = new Tape();
-		let last = null;
-		for (const event of RUN) last = tape.push(event);
-		expect(tape.stateAt(RUN.length)).toBe(last);
-		expect(tape.stateAt(RUN.length + 5)).toBe(last);
 	});
 
 	test("what did not change is shared", () => {

@@ -63,12 +63,15 @@ export class Host {
 	#told = "0";
 	/** The key of a run whose question takes the focus when it is on the page. */
 	#toAnswer = "";
-	/** True once the kernel is gone: outputs that appear now belong to another kernel. */
-	gone = false;
 
 	constructor(runs: Runs) {
 		this.#runs = runs;
 		runs.onRun = (run) => this.#onRun(run);
+	}
+
+	/** Whether the kernel is gone: outputs that appear now belong to another kernel. */
+	get gone(): boolean {
+		return this.#runs.gone;
 	}
 
 	/** Mounts over all present and future outputs until `signal` is aborted. */
@@ -191,7 +194,6 @@ export class Host {
 
 	/** Marks the kernel as gone. Its runs stay on the page as they are. */
 	lose(why: string): void {
-		this.gone = true;
 		this.#runs.lose(why);
 		this.#tellBusy();
 	}

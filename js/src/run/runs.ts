@@ -1,7 +1,7 @@
 // All runs on this page, whether on screen or not: batches in, states out.
 
 import { labExtension, type NotebookContext } from "./cells.ts";
-import type { Meta } from "./events.ts";
+import type { Meta, RunFinished } from "./events.ts";
 import type { Written } from "./lab.ts";
 import { PageLink } from "./page-link.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./protocol.ts";
 import { type Question, questionsOf } from "./questions.ts";
 import { type RunChange, type RunState, runAfter } from "./run-state.ts";
-import { EMPTY, type VariantState } from "./state.ts";
+import type { VariantState } from "./state.ts";
 import { Tape } from "./tape.ts";
 
 /** Finished runs without an output whose events stay cached: their outputs may be scrolled to again. */
@@ -109,7 +109,7 @@ export class RunEntry {
 
 	/** The id of the run that it continues. */
 	get base(): string | null {
-		const [first] = this.#tapes.values().next().value?.events ?? [];
+		const [first] = this.tape(0).events;
 		return first?.type === "run_started" ? first.base : null;
 	}
 
@@ -130,8 +130,10 @@ export class RunEntry {
 		signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
 	}
 
-	tape(variant: number): Tape | undefined {
-		return this.#tapes.get(variant);
+	tape(variant: number): Tape {
+		const tape = this.#tapes.get(variant) ?? new Tape();
+		this.#tapes.set(variant, tape);
+		return tape;
 	}
 
 	/**
@@ -224,7 +226,13 @@ export class RunEntry {
 		this.#resyncing = false;
 		if (!same) this.#replaceRun(batch.run_id);
 		if (batch.first === 1) this.#tapes.clear();
-		this.change({ kind: "batch", batch, meta, variants: this.#apply(batch) });
+		for (const [index, event] of batch.events.entries()) {
+			// Events that are not for the page leave gaps in these numbers, but the order is preserved.
+			event.seq = batch.first + index;
+			event.variant ??= 0;
+			this.tape(event.variant).push(event);
+		}
+		this.change({ ...batch, meta });
 	}
 
 	#replaceRun(id: string): void {
@@ -258,30 +266,16 @@ export class RunEntry {
 		this.change({ kind: "released" });
 	}
 
-	#apply(batch: Batch): Map<number, VariantState> {
-		const next = new Map(batch.first === 1 ? [] : this.state?.variants);
-		for (const [index, event] of batch.events.entries()) {
-			// Events that are not for the page leave gaps in these numbers, but the order is preserved.
-			event.seq = batch.first + index;
-			const variant = event.variant ?? 0;
-			const tape = this.#tapes.get(variant) ?? new Tape();
-			this.#tapes.set(variant, tape);
-			next.set(variant, tape.push(event));
-		}
-		if (next.size === 0) next.set(0, EMPTY);
-		return next;
-	}
-
 	/** Marks the kernel as gone: the run stays visible, and commands fail. */
 	lose(why: string): void {
-		const variants = new Map(this.state?.variants);
-		for (const [number, { busy, reason }] of variants) {
-			// A kernel that is shut down interrupts its runs, and may still report that.
-			const cutOff = reason === "interrupted" && !this.state?.ready;
-			if (busy || cutOff) variants.set(number, (this.#tapes.get(number) ?? new Tape()).cut(why));
-		}
+		// A kernel that is shut down interrupts its runs, and may still report that.
+		const isCut = ({ busy, reason }: VariantState): boolean =>
+			busy || (reason === "interrupted" && !this.state?.ready);
+		const cut = [...(this.state?.variants ?? [])].filter(([, state]) => isCut(state));
+		const endings = cut.map(([variant, state]) => endingOf(state, variant));
+		for (const ending of endings) this.tape(ending.variant).push(ending);
 		for (const link of this.#bound.values()) link.lose(notConnected(why));
-		this.change({ kind: "lost", why, variants });
+		this.change({ kind: "lost", why, endings });
 	}
 
 	/** Assigns the next state. */
@@ -303,6 +297,12 @@ export class RunEntry {
 	}
 }
 
+/** The last event of a variant whose kernel is gone. */
+export function endingOf({ at, usage, cost }: VariantState, variant: number): RunFinished {
+	const nothing = { run_id: "", seq: 0, error: null, answer: null, values: {}, other_models: [] };
+	return { ...nothing, type: "run_finished", variant, at, seconds: at, reason: "stopped", usage, cost };
+}
+
 function notConnected(why: string): string {
 	return `The page is not connected: ${why}. Run its cell again.`;
 }
@@ -315,6 +315,8 @@ export class Runs {
 	readonly #names = new Set<string>();
 	/** Runs that began before this page was loaded, as requested from the kernel. */
 	readonly #asked = new Set<string>();
+	/** True once the kernel is gone. */
+	gone = false;
 	/** The run of the newest batch, for widget views. */
 	latest: RunEntry | null = null;
 	/** Called with every run that has changed. */
@@ -360,23 +362,12 @@ export class Runs {
 		for (const entry of closed.slice(0, -MOST_CLOSED)) entry.release();
 	}
 
-	receive(message: FromKernel): void {
-		if (message.kind === "answer") {
-			this.#link.receive(message);
-			return;
-		}
-		if (message.kind === "notebook") {
-			this.#readCells(message);
-			return;
-		}
-		if (message.kind === "batch" && message.meta) {
-			this.#byId.set(message.run_id, this.get(message.meta.key));
-			this.#names.add(message.meta.name);
-		}
-		const run = this.#byId.get(message.run_id);
-		if (run) this.#route(run, message);
-		else this.#ask(message.run_id);
-	}
+	readonly receive = (message: FromKernel): void => {
+		if (this.gone) return; // a restart lets the old kernel send on for a moment
+		if (message.kind === "answer") this.#link.receive(message);
+		else if (message.kind === "notebook") this.#readCells(message);
+		else this.#route(message);
+	};
 
 	/** Answers with cells of the notebook, unless the message is about another one. */
 	#readCells({ request_id, own, only }: NotebookMessage): void {
@@ -390,7 +381,16 @@ export class Runs {
 		if (read) void this.#link.command("notebook", { request_id, ...read });
 	}
 
-	#route(run: RunEntry, message: Exclude<FromKernel, { kind: "answer" | "notebook" }>): void {
+	#route(message: Exclude<FromKernel, { kind: "answer" | "notebook" }>): void {
+		if (message.kind === "batch" && message.meta) {
+			this.#byId.set(message.run_id, this.get(message.meta.key));
+			this.#names.add(message.meta.name);
+		}
+		const run = this.#byId.get(message.run_id);
+		if (!run) {
+			this.#ask(message.run_id);
+			return;
+		}
 		switch (message.kind) {
 			case "check":
 				if (message.window === this.#link.window) this.onCheck(run, message);
@@ -418,6 +418,7 @@ export class Runs {
 	}
 
 	lose(why: string): void {
+		this.gone = true;
 		for (const run of this.#byKey.values()) run.lose(why);
 	}
 

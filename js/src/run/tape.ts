@@ -12,46 +12,22 @@ const STORED_EVERY = 64;
 const STILL = 0.05;
 
 export class Tape {
-	readonly #events: Event[] = [];
+	readonly events: Event[] = [];
 	/** The time of each event; it never decreases. */
 	readonly #times: number[] = [];
 	/** The states after 0, 64, 128, … events, as far as a replay has needed them. */
 	readonly #stored: VariantState[] = [EMPTY];
-	#end = EMPTY;
 	/** The last requested state; the next one is usually close. */
 	#near = { count: 0, state: EMPTY };
 
-	/** Adds the next event and returns the state after it. */
-	push(event: Event): VariantState {
-		this.#end = reduce(this.#end, event);
-		this.#events.push(event);
-		this.#times.push(Math.max(this.#times.at(-1) ?? 0, this.#end.at));
-		return this.#end;
-	}
-
-	/** Ends the tape of a run whose kernel is gone, and returns the final state. */
-	cut(activity: string): VariantState {
-		const { at, usage, cost, estimated } = this.#end;
-		const ending = {
-			reason: "stopped",
-			seconds: at,
-			usage,
-			cost,
-			error: null,
-			answer: null,
-			values: {},
-		} as const;
-		this.push({ type: "run_finished", at, seq: 0, run_id: "", variant: 0, other_models: [], ...ending });
-		this.#end = { ...this.#end, phase: { activity }, estimated, cut: true };
-		return this.#end;
-	}
-
-	get events(): readonly Event[] {
-		return this.#events;
+	push(event: Event): void {
+		const time = event.type === "run_finished" ? event.seconds : event.at;
+		this.events.push(event);
+		this.#times.push(Math.max(this.#times.at(-1) ?? 0, time));
 	}
 
 	get length(): number {
-		return this.#events.length;
+		return this.events.length;
 	}
 
 	/** Whether the run has no timestamps; every event then takes equally long. */
@@ -80,7 +56,6 @@ export class Tape {
 	}
 
 	stateAt(count: number): VariantState {
-		if (count >= this.length) return this.#end;
 		const block = Math.floor(count / STORED_EVERY);
 		let near = this.#near;
 		if (near.count > count || near.count < block * STORED_EVERY)
@@ -100,14 +75,14 @@ export class Tape {
 	}
 
 	#play(from: VariantState, start: number, end: number): VariantState {
-		return this.#events.slice(start, end).reduce(reduce, from);
+		return this.events.slice(start, end).reduce(reduce, from);
 	}
 
 	/** The number of events before the first request, where a replay starts. */
 	get start(): number {
 		return Math.max(
 			1,
-			this.#events.findIndex((event) => event.type === "turn_started"),
+			this.events.findIndex((event) => event.type === "turn_started"),
 		);
 	}
 }

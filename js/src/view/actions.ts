@@ -19,7 +19,8 @@ const ALONE =
 /** The state of the visible variant: the newest, or the one at the replay's position. */
 export function currentState(context: Pick<Context, "run" | "choices">): VariantState {
 	const { replay, variant } = context.choices;
-	if (replay && replay.tape === context.run.tape(variant)) return replay.tape.stateAt(replay.count);
+	if (replay && replay.tape === context.run.tape(variant) && replay.count < replay.tape.length)
+		return replay.tape.stateAt(replay.count);
 	return context.run.state?.variants.get(variant) ?? EMPTY;
 }
 

@@ -164,15 +164,14 @@ export function createReplayButton(context: Context) {
 }
 
 /** Whether a variant can be replayed: it is shown alone, has ended, and has called the model at least once. */
-function canReplay({ run, choices }: Context, snapshot: Snapshot): boolean {
+function canReplay({ choices }: Context, snapshot: Snapshot): boolean {
 	const alone = snapshot.variants.length === 1 || choices.arrangement === "one";
 	const state = snapshot.run.variants.get(choices.variant);
-	return alone && state?.busy === false && state.turns.length > 0 && run.tape(choices.variant) !== undefined;
+	return alone && state?.busy === false && state.turns.length > 0;
 }
 
 export function openReplay({ run, choices, redraw }: Pick<Context, "run" | "choices" | "redraw">): void {
 	const tape = run.tape(choices.variant);
-	if (!tape) return;
 	const count = tape.start;
 	choices.replay = { tape, count, time: tape.timeAt(count), playing: false, speed: 1 };
 	Object.assign(choices, { file: null, moment: null });
@@ -190,7 +189,7 @@ export function keepReplay(context: Context, snapshot: Snapshot): void {
 	const { replay } = choices;
 	if (!replay) return;
 	const tape = run.tape(choices.variant);
-	if (!tape || !canReplay(context, snapshot)) {
+	if (!canReplay(context, snapshot)) {
 		leaveReplay(context);
 	} else if (replay.tape !== tape) {
 		Object.assign(replay, { tape, count: tape.countAt(replay.time), playing: false });
