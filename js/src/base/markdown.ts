@@ -2,11 +2,14 @@
 
 import { h } from "./dom.ts";
 import { colouredText } from "./highlight.ts";
+import { createRest, endOfFirst } from "./long-text.ts";
 import { parse, parseBlocks, type References, type Token } from "./markdown/parser.ts";
 import { createFormula, typesetFormulas } from "./markdown/typeset.ts";
 
 /** Growing Markdown: `set` draws the added text, or starts over if the text is not a continuation. */
 export class Markdown {
+	/** A fold with the end of a long text. */
+	readonly rest = createRest();
 	#text = "";
 	#ended = false;
 	/** The length of the finished blocks in characters and in nodes. */
@@ -16,7 +19,13 @@ export class Markdown {
 
 	constructor(readonly element: HTMLElement) {}
 
-	set(text: string, done: boolean): void {
+	set(whole: string, done: boolean): void {
+		const end = endOfFirst(whole);
+		this.rest.set(whole, end);
+		this.#set(whole.slice(0, end), done || end < whole.length);
+	}
+
+	#set(text: string, done: boolean): void {
 		if (text === this.#text && done === this.#ended) return;
 		if (this.#ended || !text.startsWith(this.#text)) this.#startOver();
 		this.#text = text;

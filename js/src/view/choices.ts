@@ -153,39 +153,27 @@ export function choicesFor(choices: Choices, variant: number): Choices {
 	return Object.assign(Object.create(choices) as Choices, variantChoices);
 }
 
-/** What the browser stores, for all runs. */
-export interface Layout {
-	/** The transcript's share of the width, in percent. */
-	split: number;
-	height: number | null;
-	arrangement: Arrangement;
-	/** Whether the result is shown alone, with the transcript folded to one line. */
-	alone: boolean;
-	/** Whether long lines of code wrap. */
-	wrap: boolean;
-	/** Whether a replay has been opened before; the explanation is then skipped. */
-	replayed: boolean;
-}
-
 const KEY = "agent_nb.layout";
 export const DEFAULT_SPLIT = 41;
 
 const ARRANGEMENTS: readonly Arrangement[] = ["one", "grid", "side"];
 
-/** The stored layout, with the default for whatever is missing or invalid. */
-export function loadLayout(): Layout {
-	const stored = (load("localStorage", KEY) ?? {}) as Partial<Layout>;
+/** What the browser stores for all runs, with the default for whatever is missing or invalid. */
+export function loadLayout() {
+	const stored = (load("localStorage", KEY) ?? {}) as Record<string, unknown>;
 	const { split, height, arrangement, alone, wrap, replayed } = stored;
 	return {
+		/** The transcript's share of the width, in percent. */
 		split: typeof split === "number" && split >= 20 && split <= 80 ? split : DEFAULT_SPLIT,
 		height: typeof height === "number" && height >= 240 && height <= 4000 ? height : null,
 		arrangement: ARRANGEMENTS.find((candidate) => candidate === arrangement) ?? "grid",
 		alone: alone === true,
 		wrap: wrap === true,
+		/** Whether a replay has been opened before; the explanation is then skipped. */
 		replayed: replayed === true,
 	};
 }
 
-export function saveLayout(part: Partial<Layout>): void {
+export function saveLayout(part: Partial<ReturnType<typeof loadLayout>>): void {
 	store("localStorage", KEY, { ...loadLayout(), ...part });
 }

@@ -6,7 +6,7 @@ import { type BodyView, type Context, INTERRUPTED, type Snapshot, viewsIn } from
 import { keepReplay } from "../replay/player.ts";
 import { createScrubber } from "../replay/scrubber.ts";
 import { createEdge } from "../shared/splitter.ts";
-import { createAnswerKey, createReminder } from "../transcript/reminder.ts";
+import { createReminder } from "../transcript/reminder.ts";
 import { createRequest } from "../transcript/request.ts";
 import { createPlace } from "../variants/arrangement.ts";
 import { isFitted } from "../variants/single-variant.ts";
@@ -28,15 +28,13 @@ export function createFrame(context: Context): BodyView {
 	element.append(createEdge(element));
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);
-	const findQuestion = createAnswerKey(context, element);
+	const remind = createReminder(context, element);
 	const tellStage = createStageLink(context, element, header.stop);
-	const remind = createReminder(context);
 
 	return {
 		element,
 		update(snapshot) {
 			forgetNote(snapshot);
-			findQuestion(snapshot);
 			remind(snapshot);
 			keepReplay(context, snapshot);
 			drawFrame(context, element, snapshot);
@@ -47,7 +45,7 @@ export function createFrame(context: Context): BodyView {
 			keepEnd();
 		},
 		tick(snapshot) {
-			findQuestion(snapshot); // the header may tell of one before the next update
+			remind(snapshot); // the header may tell of one before the next update
 			header.update(snapshot);
 			variants.update(snapshot);
 			place.tick(snapshot);

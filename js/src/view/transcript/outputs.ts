@@ -3,6 +3,8 @@
 import { plain_tags } from "../../../../agent_nb/pages/policy.json";
 import { h, icon } from "../../base/dom.ts";
 import { joined } from "../../base/json.ts";
+import { createLongText } from "../../base/long-text.ts";
+import { Markdown } from "../../base/markdown.ts";
 import type { Report } from "../../page/check/messages.ts";
 import { guardFocus, hovers } from "../../page/focus.ts";
 import { gated } from "../../page/gate.ts";
@@ -14,7 +16,6 @@ import type { Context } from "../context.ts";
 import { textButton } from "../shared/buttons.ts";
 import { createLine } from "../shared/console-line.ts";
 import { createDiffTable, parseUnifiedDiff } from "../shared/diff-table.ts";
-import { createLongText, LongMarkdown } from "./long-text.ts";
 import { createNames, NAMES_TYPE, type Names } from "./notebook-names.ts";
 
 /** Maximum characters and lines of a growing text; the newest are shown. */
@@ -106,7 +107,7 @@ function createOutput(context: Context, bundle: MimeBundle, code: string | null)
 		return [createDiffTable(parseUnifiedDiff(bundle["text/x-diff"]))];
 	if (typeof bundle["text/markdown"] === "string") {
 		const element = h("div", { class: "anb-md anb-out" });
-		const markdown = new LongMarkdown(element);
+		const markdown = new Markdown(element);
 		markdown.set(bundle["text/markdown"], true);
 		return [element, markdown.rest.element];
 	}

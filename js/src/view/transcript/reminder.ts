@@ -7,7 +7,12 @@ import { labExtension } from "../../run/cells.ts";
 import { type Question, questionKey, questionsOf } from "../../run/questions.ts";
 import { type Context, openVariant, type Snapshot } from "../context.ts";
 
-export function createReminder({ choices, signal }: Context) {
+/**
+ * The key moves the focus to the first question, or from a question's card to the next one. After the last question, other
+ * runs handle the key: with JupyterLab's extension, those of all notebooks in turn.
+ */
+export function createReminder(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
+	const { choices, signal } = context;
 	const notified = new Set<string>();
 	let open: readonly Question[] = [];
 
@@ -22,40 +27,22 @@ export function createReminder({ choices, signal }: Context) {
 		}
 	}
 
-	document.addEventListener("visibilitychange", notify, { signal });
-
-	return ({ variants }: Snapshot): void => {
-		open = choices.replay ? [] : questionsOf(variants);
-		notify();
-	};
-}
-
-/**
- * The key moves the focus to the first question, or from a question's card to the next one. After the last question, other
- * runs handle the key: with JupyterLab's extension, those of all notebooks in turn.
- */
-export function createAnswerKey(context: Context, frame: HTMLElement): (snapshot: Snapshot) => void {
-	const { choices, signal } = context;
-	let questions: readonly Question[] = [];
-
 	function onKey(event: KeyboardEvent): void {
 		const plain = !(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey);
 		if (event.key !== ANSWER_KEY || !plain || event.defaultPrevented) return;
 		const card = frame.querySelector<HTMLElement>(".anb-card.ask:focus-within");
-		const at = questions.findIndex((question) => questionKey(question) === card?.dataset.question);
-		const next = labExtension() ? at >= 0 && questions[at + 1] : questions[(at + 1) % questions.length];
-		if (!next || next === questions[at] || !mayAnswer()) return;
+		const at = open.findIndex((question) => questionKey(question) === card?.dataset.question);
+		const next = labExtension() ? at >= 0 && open[at + 1] : open[(at + 1) % open.length];
+		if (!next || next === open[at] || !frame.checkVisibility()) return;
 		event.preventDefault();
 		choices.question = questionKey(next);
 		openVariant(context, next.variant);
 	}
 
-	function mayAnswer(): boolean {
-		return !choices.replay && frame.checkVisibility();
-	}
-
+	document.addEventListener("visibilitychange", notify, { signal });
 	window.addEventListener("keydown", onKey, { capture: true, signal });
 	return ({ variants }) => {
-		questions = questionsOf(variants);
+		open = choices.replay ? [] : questionsOf(variants);
+		notify();
 	};
 }

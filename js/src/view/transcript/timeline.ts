@@ -13,6 +13,7 @@ import {
 } from "../../base/dom.ts";
 import { bytes, seconds, sumOf } from "../../base/format.ts";
 import type { IconName } from "../../base/icons.ts";
+import { Markdown } from "../../base/markdown.ts";
 import { addToAsk } from "../../run/ask.ts";
 import { canInsert } from "../../run/cells.ts";
 import type { PlanEntry, Thumbnail } from "../../run/events.ts";
@@ -31,7 +32,6 @@ import { iconButton, textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
 import { createEnd } from "./end-card.ts";
-import { LongMarkdown } from "./long-text.ts";
 import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow, lineCounts } from "./tool-row.ts";
 
@@ -174,7 +174,7 @@ function createThinking(context: Context, ticking: Ticking): View<StreamRow> {
 	const label = h("span", { class: "lab" });
 	const time = h("span", { class: "end num" });
 	const text = h("div", { class: "anb-think anb-md" });
-	const markdown = new LongMarkdown(text);
+	const markdown = new Markdown(text);
 	const detail = h("div", { class: "anb-detail" }, text, markdown.rest.element);
 	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), time);
 	const fold = createFold(context, summary, detail);
@@ -209,7 +209,7 @@ function thinkingLabel({ from, to }: StreamRow): string {
 
 function createText(context: Context): View<StreamRow> {
 	const say = h("div", { class: "anb-say anb-md" });
-	const markdown = new LongMarkdown(say);
+	const markdown = new Markdown(say);
 	const node = h("span", { class: "anb-node pt" });
 	const element = h("li", { class: "anb-item" }, node, say, markdown.rest.element);
 	return {

@@ -14,6 +14,7 @@ import {
 import { bytes, plural, seconds } from "../../base/format.ts";
 import type { IconName } from "../../base/icons.ts";
 import { changedNames, readable } from "../../base/json.ts";
+import { createLongText } from "../../base/long-text.ts";
 import { printable } from "../../base/printable.ts";
 import { isQuestion } from "../../run/questions.ts";
 import { type ToolRow, type ToolStatus, textOf } from "../../run/state.ts";
@@ -24,7 +25,6 @@ import { textButton } from "../shared/buttons.ts";
 import { createFold } from "../shared/fold.ts";
 import { Approval } from "./approval.ts";
 import { coloured, createChange } from "./arguments.ts";
-import { createLongText } from "./long-text.ts";
 import { createLiveOutputs, createOutputs } from "./outputs.ts";
 
 const TAIL = 1200;

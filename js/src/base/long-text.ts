@@ -1,8 +1,7 @@
 // Long texts: the beginning is drawn at once, the rest as plain text when its fold is opened.
 
-import { h, icon, setText } from "../../base/dom.ts";
-import { bytes, plural } from "../../base/format.ts";
-import { Markdown } from "../../base/markdown.ts";
+import { h, icon, setText } from "./dom.ts";
+import { bytes, plural } from "./format.ts";
 
 /** Maximum characters to draw at once. */
 const FIRST = 20_000;
@@ -14,40 +13,29 @@ const PIECE = 20_000;
 /** Extra characters that a piece may have to end with a line. */
 const SLACK = 2_000;
 
-/** The end of a piece of about `size` characters. It does not change as the text grows. */
+/** The end of the part of a text that is drawn at once. It does not change as the text grows. */
+export function endOfFirst(text: string): number {
+	return endOfPiece(text, 0, FIRST);
+}
+
+/** The end of a piece of about `size` characters. */
 function endOfPiece(text: string, start: number, size: number): number {
 	const line = text.slice(start + size, start + size + SLACK).indexOf("\n") + 1;
 	return Math.min(text.length, start + size + (line || SLACK));
-}
-
-/** Markdown of a text that may be long and may still grow. */
-export class LongMarkdown {
-	readonly rest = createRest();
-	readonly #markdown: Markdown;
-
-	constructor(element: HTMLElement) {
-		this.#markdown = new Markdown(element);
-	}
-
-	set(text: string, done: boolean): void {
-		const end = endOfPiece(text, 0, FIRST);
-		this.#markdown.set(text.slice(0, end), done || end < text.length);
-		this.rest.set(text, end);
-	}
 }
 
 /** The elements of a text from a tool. */
 export function createLongText(text: string): HTMLElement[] {
 	const lines = text.trimEnd().split("\n");
 	const head = lines.length > MOST_LINES ? lines.slice(0, FIRST_LINES).join("\n").length + 1 : FIRST;
-	const end = Math.min(head, endOfPiece(text, 0, FIRST));
+	const end = Math.min(head, endOfFirst(text));
 	const rest = createRest();
 	rest.set(text, end, lines.length - text.slice(0, end).trimEnd().split("\n").length);
 	return [h("div", { class: "anb-code" }, h("pre", null, text.slice(0, end))), rest.element];
 }
 
 /** A fold with the text from `start` on; hidden if there is none. */
-function createRest() {
+export function createRest() {
 	const label = h("span");
 	const pieces = h("div", { class: "anb-code" });
 	const summary = h("summary", null, icon("right", "chev"), label);
