@@ -1,5 +1,6 @@
 // Inserts, runs and opens cells for the widget, through JupyterLab's actions.
 
+import type { Json } from "../src/run/events.ts";
 import {
 	type CellText,
 	type Lab,
@@ -209,9 +210,13 @@ function createLocate(tracker: Tracker, stages: Stages): Locate {
 	};
 }
 
+/** The outputs of a cell, in the notebook format. */
+export function outputsOf({ model }: Cell): Json[] {
+	return (model.outputs?.toJSON() ?? []) as Json[];
+}
+
 export function showsRun(cell: Cell, key: string): boolean {
-	const outputs = JSON.stringify(cell.model.outputs?.toJSON() ?? []);
-	return outputs.includes(`data-anb-run=\\"${key}\\"`);
+	return JSON.stringify(outputsOf(cell)).includes(`data-anb-run=\\"${key}\\"`);
 }
 
 /** The element, or the outermost host of the shadow roots that contain it. */

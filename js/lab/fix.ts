@@ -2,7 +2,7 @@
 
 import { type CellSource, cellSource } from "../src/run/cell-source.ts";
 import { type Actions, addButtonBelow } from "./below.ts";
-import { insertCells, runCell } from "./cells.ts";
+import { insertCells, outputsOf, runCell } from "./cells.ts";
 import type { Cell, NotebookPanel, Tracker } from "./jupyter.ts";
 
 /** Adds the button to failed cells, in notebooks that use agent_nb. */
@@ -20,11 +20,9 @@ export function addFixButtons(tracker: Tracker, actions: Actions): void {
 /** The cell that fixes a failed cell; null for any other, and for a prompt, which has its own button. */
 export function fixSource(cell: Cell | null): CellSource | null {
 	if (!cell) return null;
-	const { model } = cell;
-	const outputs = (model.outputs?.toJSON() ?? []) as { output_type?: string }[];
-	const failed = outputs.some(({ output_type }) => output_type === "error");
-	const isPrompt = /^\s*%%?agent\b/.test(model.sharedModel.getSource());
-	return failed && !isPrompt ? cellSource("fix", { count: model.executionCount }) : null;
+	const failed = outputsOf(cell).some(({ output_type }) => output_type === "error");
+	const isPrompt = /^\s*%%?agent\b/.test(cell.model.sharedModel.getSource());
+	return failed && !isPrompt ? cellSource("fix", { count: cell.model.executionCount }) : null;
 }
 
 export function fixCell(actions: Actions, panel: NotebookPanel, cell: Cell): void {

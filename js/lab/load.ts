@@ -3,7 +3,7 @@
 import { h } from "../src/base/dom.ts";
 import { cellSource } from "../src/run/cell-source.ts";
 import { type Actions, addButtonBelow, mayChange } from "./below.ts";
-import { runCells } from "./cells.ts";
+import { outputsOf, runCells } from "./cells.ts";
 import type { Cell, NotebookPanel, Tracker } from "./jupyter.ts";
 
 /** What IPython prints to stderr. */
@@ -18,10 +18,11 @@ export function addLoadButtons(tracker: Tracker, actions: Actions): void {
 	});
 }
 
-function needsLoad({ model }: Cell): boolean {
-	const outputs = (model.outputs?.toJSON() ?? []) as { name?: string; text?: unknown }[];
-	const isMissing = outputs.some(({ name, text }) => name === "stderr" && String(text).startsWith(NOT_FOUND));
-	return isMissing && /^\s*%%agent\b/.test(model.sharedModel.getSource());
+function needsLoad(cell: Cell): boolean {
+	const isMissing = outputsOf(cell).some(
+		({ name, text }) => name === "stderr" && String(text).startsWith(NOT_FOUND),
+	);
+	return isMissing && /^\s*%%agent\b/.test(cell.model.sharedModel.getSource());
 }
 
 async function loadAndRun(

@@ -7,7 +7,7 @@ import { joined } from "../src/base/json.ts";
 import type { Json } from "../src/run/events.ts";
 import type { CellsRead, CellWrite, NotebookCells, Written } from "../src/run/lab.ts";
 import type { Actions } from "./below.ts";
-import { indexOf, isPress, isWritable, runCells } from "./cells.ts";
+import { indexOf, isPress, isWritable, outputsOf, runCells } from "./cells.ts";
 import type { Cell, NotebookPanel, SharedNotebook, Tracker, Undoable } from "./jupyter.ts";
 
 /** Characters of a source, of a source in the outline, of one text output, and of one figure in base64. */
@@ -98,10 +98,6 @@ function fits(room: Room, value: unknown): boolean {
 	if (bytes > room.left) return false;
 	room.left -= bytes;
 	return true;
-}
-
-function outputsOf(cell: Cell): Json[] {
-	return (cell.model.outputs?.toJSON() ?? []) as Json[];
 }
 
 function baseOf({ model }: Cell, number: number, most: number, room: Room): Json {

@@ -16,13 +16,6 @@ describe("buttons", () => {
 		expect(stopButton().textContent).toBe("Stopping");
 	});
 
-	test("stop is there before the kernel has answered", async () => {
-		await show();
-		kernel.say({ kind: "batch", first: 1, last: 2, events: script(started, turn), meta: META });
-		await soon();
-		expect(stopButton().closest("[hidden]")).toBeNull();
-	});
-
 	test.each([
 		["anthropic:claude-opus-5-5", ["%agent key anthropic", "%%agent hero"]],
 		["openai:gpt-6.1-sol", ["%%agent hero"]],

@@ -82,6 +82,8 @@ describe("highlight", () => {
 		]);
 	});
 
+	test("a language that is unknown has no colours", () => expect(highlight("notes.txt", "x")).toBeNull());
+
 	test("every character stays, whatever the text", () => {
 		const hostile = [
 			"<a '\"<a '\"",

@@ -1,6 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
 import { bytes, count, dollars, seconds } from "../src/base/format.ts";
-import { highlight } from "../src/base/highlight.ts";
 import { newChoices } from "../src/view/choices.ts";
 import { Lines } from "../src/view/result/code.ts";
 import { createDiffTable, linesOfPatch, parseUnifiedDiff } from "../src/view/shared/diff-table.ts";
@@ -107,16 +106,6 @@ describe("the shown file", () => {
 });
 
 describe("code", () => {
-	const CODE = '<p class="a">&amp; <script>let x = "</b>";\n/* two\nlines */</script>\n';
-
-	test("colours keep every character", () => {
-		const lines = highlight("index.html", CODE)!;
-		expect(lines.map((line) => line.map((token) => token.text).join("")).join("\n")).toBe(CODE);
-		expect(lines[0]!.find((token) => token.text === '"a"')?.colour).toBe("s");
-		expect(lines[1]).toEqual([{ colour: "c", text: "/* two" }]);
-		expect(highlight("notes.txt", "x")).toBeNull();
-	});
-
 	test("any fragmentation shows the same lines", () => {
 		const text = Array.from({ length: 200 }, (_, index) => `line ${index}`).join("\n");
 		const show = (size: number): number => {

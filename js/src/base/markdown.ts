@@ -89,15 +89,6 @@ const TAGS: Readonly<Record<string, string>> = {
 /** Maximum nesting of elements. Deeper content is shown without an element of its own. */
 const DEEPEST = 60;
 
-/** Whether a link is kept. No other attribute carries text, and elements come from a fixed list. */
-export function isSafeLink(address: string): boolean {
-	try {
-		return ["https:", "http:", "mailto:"].includes(new URL(address).protocol);
-	} catch {
-		return false;
-	}
-}
-
 /** Converts a text to elements. The last block is highlighted only if it is complete. */
 function createElements(tokens: readonly Token[], complete: boolean): Node[] {
 	const root = document.createElement("div");
@@ -129,8 +120,8 @@ function append(parent: Node, node: Node): void {
 
 function open(token: Token, parent: Node): HTMLElement {
 	const element = document.createElement(TAGS[token.tag] ?? "span");
-	const address = token.attrGet("href");
-	if (address !== null && isSafeLink(address)) {
+	const address = token.attrGet("href"); // empty for all but web and mail addresses: the parser checks it
+	if (address) {
 		element.setAttribute("href", address);
 		element.setAttribute("target", "_blank");
 		element.setAttribute("rel", "noopener noreferrer");

@@ -4,6 +4,7 @@ import { h, setChildren } from "../base/dom.ts";
 import { readable } from "../base/json.ts";
 import { printable } from "../base/printable.ts";
 import type { FeatureView, RowPart, Snapshot } from "../view/context.ts";
+import { createItem } from "../view/shared/item.ts";
 
 const MOST_ROWS = 50;
 export const MOST_COLUMNS = 8;
@@ -11,7 +12,7 @@ const LONGEST = 400;
 
 function createTypedAnswer(): RowPart {
 	const box = h("div", { class: "anb-plain anb-typed", role: "group", "aria-label": "Answer" });
-	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), box);
+	const element = createItem(null, box);
 	return {
 		element,
 		update({ state: { answer } }: Snapshot): boolean {

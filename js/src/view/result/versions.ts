@@ -110,18 +110,12 @@ function keepingCell({ choices, run: entry }: Context, { run }: Snapshot): CellS
 	return cellSource("keep", { next: nextName(name, entry), value: referenceTo(entry, choices.variant) });
 }
 
-interface VersionPosition {
-	readonly shown: ShownFile;
-	readonly stops: readonly VersionStop[];
-	readonly at: number;
-}
-
 /** Two buttons and a slider, if there are several stops. */
 function createPager(context: Context) {
 	const back = iconButton("left", "Previous version", () => step(-1));
 	const forward = iconButton("right", "Next version", () => step(1));
 	const range = h("input", { class: "anb-range", type: "range", min: 1, step: 1, "aria-label": "Version" });
-	let position: VersionPosition | null = null;
+	let position: { shown: ShownFile; stops: readonly VersionStop[]; at: number } | null = null;
 	range.oninput = () => choose(Number(range.value) - 1);
 
 	const step = (by: 1 | -1): void => choose((position?.at ?? 0) + by);
@@ -138,7 +132,7 @@ function createPager(context: Context) {
 
 	return {
 		elements: [back, range, forward],
-		update(next: VersionPosition) {
+		update(next: NonNullable<typeof position>) {
 			position = next;
 			const { stops, at, shown } = next;
 			const count = stops.length;

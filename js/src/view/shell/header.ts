@@ -62,18 +62,14 @@ function createStatus(context: Context) {
 			setText(name, run.meta.name);
 			setAttribute(dot, "class", `anb-dot ${tone}`);
 			setChildren(dot, glyph, () => [glyph ? icon(glyph) : h("i")]);
-			setChildren(phase, `${tone} ${text}`, () => [phaseElement(text, path, tone === "live")]);
+			const parts = path ? [text.slice(0, -path.length), h("code", null, path)] : [text];
+			const look = tone === "live" && "anb-live";
+			setChildren(phase, `${tone} ${text}`, () => [h("span", { class: look }, ...parts)]);
 			setAttribute(phase, "title", text);
 			const { replay, stage } = context.choices;
 			if (!replay && stage !== "shown") setText(spoken, `${run.meta.name}: ${announced}`);
 		},
 	};
-}
-
-/** The phase, with the file at its end formatted as code. */
-function phaseElement(text: string, path: string, live: boolean): HTMLElement {
-	const parts = path ? [text.slice(0, -path.length), h("code", null, path)] : [text];
-	return h("span", live ? { class: "anb-live" } : null, ...parts);
 }
 
 /** The Stop button. If the kernel does not answer, it is interrupted, or the footer says what to press. */

@@ -12,7 +12,6 @@ import {
 	withCode,
 } from "../../base/dom.ts";
 import { bytes, seconds, sumOf } from "../../base/format.ts";
-import type { IconName } from "../../base/icons.ts";
 import { Markdown } from "../../base/markdown.ts";
 import { addToAsk } from "../../run/ask.ts";
 import { canInsert } from "../../run/cells.ts";
@@ -31,6 +30,7 @@ import { type BodyView, type Context, canRefer, type Snapshot, type Ticking, vie
 import { iconButton, textButton } from "../shared/buttons.ts";
 import { createInsertButton } from "../shared/cell-button.ts";
 import { createFold } from "../shared/fold.ts";
+import { createItem } from "../shared/item.ts";
 import { createEnd } from "./end-card.ts";
 import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow, lineCounts } from "./tool-row.ts";
@@ -47,7 +47,7 @@ export function createTimeline(context: Context): BodyView {
 	const updateList = createKeyedList<Row | TurnMark | Edits>(
 		log,
 		(row) => row.key,
-		(row) => createItem(context, row, ticking) as View<Row | TurnMark | Edits>,
+		(row) => createRow(context, row, ticking) as View<Row | TurnMark | Edits>,
 	);
 	const suggestions = createSuggestions(context);
 	const end = createEnd(context);
@@ -151,7 +151,7 @@ function createTurn(context: Context, { turn }: TurnMark): View<Row | TurnMark> 
 	return { element: h("li", { class: "anb-turn" }, button), update() {} };
 }
 
-function createItem(context: Context, row: Row | TurnMark | Edits, ticking: Ticking): View<never> {
+function createRow(context: Context, row: Row | TurnMark | Edits, ticking: Ticking): View<never> {
 	switch (row.kind) {
 		case "turn":
 			return createTurn(context, row);
@@ -178,8 +178,7 @@ function createThinking(context: Context, ticking: Ticking): View<StreamRow> {
 	const detail = h("div", { class: "anb-detail" }, text, markdown.rest.element);
 	const summary = h("summary", { class: "anb-row" }, label, icon("right", "chev"), time);
 	const fold = createFold(context, summary, detail);
-	const node = h("span", { class: "anb-node" }, icon("think"));
-	const element = h("li", { class: "anb-item" }, node, fold.element);
+	const element = createItem("think", fold.element);
 	let row: StreamRow | null = null;
 	const tick = (snapshot: Snapshot): void => {
 		if (row?.to === null) setText(time, seconds(Math.max(0, snapshot.now - row.from)));
@@ -210,8 +209,7 @@ function thinkingLabel({ from, to }: StreamRow): string {
 function createText(context: Context): View<StreamRow> {
 	const say = h("div", { class: "anb-say anb-md" });
 	const markdown = new Markdown(say);
-	const node = h("span", { class: "anb-node pt" });
-	const element = h("li", { class: "anb-item" }, node, say, markdown.rest.element);
+	const element = createItem(null, say, markdown.rest.element);
 	return {
 		element,
 		update(row) {
@@ -230,25 +228,20 @@ function addCodeButtons(context: Context, answer: HTMLElement): void {
 		const copy = iconButton("copy", "Copy code", () => void copyText(context, code));
 		const block = h("div", { class: "anb-snippet" });
 		pre.replaceWith(block);
-		block.append(pre, h("span", null, createInsert(context, pre, code), copy));
+		const insert =
+			pre.matches(".py") &&
+			canInsert(context.run) &&
+			createInsertButton(context, "Insert as a cell", code, "Insert this code below");
+		block.append(pre, h("span", null, insert, copy));
 	}
 }
 
-function createInsert(context: Context, pre: Element, code: string): HTMLElement | null {
-	if (!pre.matches(".py") || !canInsert(context.run)) return null;
-	return createInsertButton(context, "Insert as a cell", code, "Insert this code below");
-}
-
-const LINE_ICONS: Record<LineRow["state"], IconName | null> = { info: null, retry: "retry" };
-
 function createLine({ state }: LineRow): View<LineRow> {
-	const name = LINE_ICONS[state];
-	const node = name ? h("span", { class: "anb-node" }, icon(name)) : h("span", { class: "anb-node pt" });
 	const label = h("span", { class: "lab" });
 	const entries = h("ul", { class: "anb-plan" });
 	const row = h("div", { class: "anb-row still" }, label);
 	return {
-		element: h("li", { class: "anb-item" }, node, row, entries),
+		element: createItem(state === "retry" ? "retry" : null, row, entries),
 		update({ title, detail, plan = [] }) {
 			label.replaceChildren(...withCode(detail ? `${title}: ${detail}` : title));
 			entries.hidden = plan.length === 0;
@@ -304,8 +297,7 @@ const OWN =
 function createWaiting() {
 	const label = h("span", { class: "lab" });
 	const advice = h("div", { class: "anb-detail anb-think", role: "status" });
-	const node = h("span", { class: "anb-node" }, icon("think"));
-	const element = h("li", { class: "anb-item" }, node, h("div", { class: "anb-row still" }, label), advice);
+	const element = createItem("think", h("div", { class: "anb-row still" }, label), advice);
 
 	return {
 		element,
@@ -325,23 +317,21 @@ function createWaiting() {
 /** The demo model's suggestions after it has made a page, as buttons that fill the field below the run. */
 function createSuggestions(context: Context) {
 	const row = h("div", { class: "anb-suggestions" });
-	const element = h("li", { class: "anb-item" }, h("span", { class: "anb-node pt" }), row);
+	const createSuggestion = (text: string): HTMLElement =>
+		textButton(text, () => {
+			addToAsk(context.choices.ask, text);
+			context.redraw();
+		});
+	const element = createItem(null, row);
 	return {
 		element,
 		/** Returns whether there are any. */
 		update({ run, state }: Snapshot): boolean {
 			const suggestions = run.meta.suggestions?.[context.choices.variant] ?? [];
-			setChildren(row, suggestions, () => suggestions.map((text) => createSuggestion(context, text)));
+			setChildren(row, suggestions, () => suggestions.map(createSuggestion));
 			return suggestions.length > 0 && canRefer(context) && hasCreatedPage(state);
 		},
 	};
-}
-
-function createSuggestion(context: Context, text: string): HTMLElement {
-	return textButton(text, () => {
-		addToAsk(context.choices.ask, text);
-		context.redraw();
-	});
 }
 
 function hasCreatedPage({ rows }: VariantState): boolean {
@@ -353,19 +343,24 @@ function hasCreatedPage({ rows }: VariantState): boolean {
 
 /** The countdown while a run waits to send a failed request again. */
 function createRetry(ticking: Ticking): View<RetryRow> {
-	const ring = createRing();
+	const ring = h("div", { class: "anb-ring num", "aria-hidden": "true" });
 	const title = h("h4");
 	const why = h("p", { class: "sub" });
 	const text = h("div", null, title, why, h("p", { class: "sub" }, "Files are kept; this turn starts over."));
-	const header = h("header", null, ring.element, text);
+	const header = h("header", null, ring, text);
 	const card = h("div", { class: "anb-card ask", role: "alert" }, header);
-	const node = h("span", { class: "anb-node" }, icon("retry"));
-	const element = h("li", { class: "anb-item ask" }, node, card);
+	const element = createItem("retry", card);
+	element.classList.add("ask");
 	let row: RetryRow | null = null;
+	/** Draws the remaining seconds, in a ring that empties. */
 	const tick = ({ now, state }: Snapshot): void => {
-		if (row && retryOf(state)?.key === row.key)
-			ring.update(Math.max(0, row.wait - (now - row.from)), row.wait);
-		else ticking.delete(tick);
+		if (!row || retryOf(state)?.key !== row.key) {
+			ticking.delete(tick);
+			return;
+		}
+		const remaining = Math.max(0, row.wait - (now - row.from));
+		setText(ring, String(retrySeconds(remaining)));
+		ring.style.setProperty("--left", `${row.wait > 0 ? (100 * remaining) / row.wait : 0}%`);
 	};
 
 	return {
@@ -375,18 +370,6 @@ function createRetry(ticking: Ticking): View<RetryRow> {
 			setText(title, next.title);
 			why.replaceChildren(...withCode(next.why));
 			ticking.add(tick);
-		},
-	};
-}
-
-/** The remaining seconds, in a ring that empties. */
-function createRing() {
-	const element = h("div", { class: "anb-ring num", "aria-hidden": "true" });
-	return {
-		element,
-		update(remaining: number, wait: number) {
-			setText(element, String(retrySeconds(remaining)));
-			element.style.setProperty("--left", `${wait > 0 ? (100 * remaining) / wait : 0}%`);
 		},
 	};
 }
@@ -438,7 +421,7 @@ function createEdits(context: Context, ticking: Ticking): View<Edits> {
 	);
 	let drawn: readonly ToolRow[] = [];
 	return {
-		element: h("li", { class: "anb-item" }, h("span", { class: "anb-node" }, icon("edit")), fold.element),
+		element: createItem("edit", fold.element),
 		update({ key, path, rows }) {
 			fold.set(key, false);
 			// `foldEdits` creates a new item for each draw.

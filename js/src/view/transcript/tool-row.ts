@@ -34,10 +34,10 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 	const detail = h("div", { class: "anb-detail" });
 	const drawDetail = createDetail(context, detail);
 	const fold = createFold(context, line.element, detail);
-	const node = createNode();
+	const node = h("span", { class: "anb-node" });
 	const question = createLazyView(isAsking, (row) => new Approval(context, row));
 	const props = { class: "anb-item", "data-call": first.call_id };
-	const element = h("li", props, node.element, fold.element, question.element);
+	const element = h("li", props, node, fold.element, question.element);
 	let row = first;
 	let drawn = false;
 	const offer = (snapshot: Snapshot): void => question.view?.offer(snapshot);
@@ -51,7 +51,8 @@ export function createToolRow(context: Context, first: ToolRow, ticking: Ticking
 			step: runsCode(row),
 		};
 		for (const [name, on] of Object.entries(look)) element.classList.toggle(name, on);
-		node.update(row);
+		const glyph = look.ask ? "pause" : glyphOf(row);
+		setChildren(node, glyph, () => [icon(glyph)]);
 		line.update(row);
 		toggle(ticking, tick, look.live);
 		toggle(ticking, offer, look.ask);
@@ -90,18 +91,6 @@ function onlyGrew(before: ToolRow, next: ToolRow): boolean {
 		before.path === next.path &&
 		before.title === next.title
 	);
-}
-
-/** The icon on the transcript's rail, by kind of call. */
-function createNode() {
-	const element = h("span", { class: "anb-node" });
-	return {
-		element,
-		update(row: ToolRow) {
-			const glyph = isAsking(row) ? "pause" : glyphOf(row);
-			setChildren(element, glyph, () => [icon(glyph)]);
-		},
-	};
 }
 
 /** The line that sums up a call: its title, what it wrote, how long it took and how it ended. */
@@ -146,6 +135,7 @@ function hasImage(row: ToolRow): boolean {
 	return row.outputs.some((bundle) => Object.keys(bundle).some((type) => type.startsWith("image/")));
 }
 
+/** The icon on the transcript's rail, by kind of call. */
 function glyphOf(row: ToolRow): IconName {
 	if (hasImage(row)) return "image";
 	if (row.change) return row.change.action === "created" ? "create" : "edit";

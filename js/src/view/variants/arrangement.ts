@@ -54,6 +54,11 @@ export function createPlace(context: Context): BodyView {
 	};
 }
 
+function labelPanel(element: HTMLElement, arrangement: Arrangement, label: string): void {
+	element.setAttribute("role", arrangement === "one" ? "tabpanel" : "group");
+	element.setAttribute("aria-label", arrangement === "one" ? label : "All variants");
+}
+
 const VIEWS = { grid: createCell, side: createColumn };
 
 /** All variants: a grid, or side by side. */
@@ -71,11 +76,6 @@ function createAll(context: Context, arrangement: Exclude<Arrangement, "one">): 
 		updateList(snapshot.variants.map((variant) => ({ variant, snapshot })));
 	}
 	return { element, update, tick: update };
-}
-
-function labelPanel(element: HTMLElement, arrangement: Arrangement, label: string): void {
-	element.setAttribute("role", arrangement === "one" ? "tabpanel" : "group");
-	element.setAttribute("aria-label", arrangement === "one" ? label : "All variants");
 }
 
 export interface Drawn {
@@ -260,8 +260,8 @@ function createLastText() {
 }
 
 function lastText({ rows }: VariantState): string {
-	const row = rows.findLast((candidate) => candidate.kind === "text" && beginningOf(candidate.text) !== "");
-	return row?.kind === "text" ? beginningOf(row.text) : "";
+	const texts = rows.map((row) => (row.kind === "text" ? row.text : ""));
+	return beginningOf(texts.findLast(beginningOf) ?? "");
 }
 
 function beginningOf(text: string): string {
