@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { h } from "../src/base/dom.ts";
 import { type PathStep, readMatch } from "../src/page/inspect/messages.ts";
 import { wordsFor } from "../src/run/words.ts";
@@ -108,7 +108,8 @@ describe("the outlines of elements that the user has selected", () => {
 			},
 			async answer(tag: string, selected: number[][] = []): Promise<void> {
 				page?.postMessage({ steps: [BODY, [tag, 1, 1]], box: [0, 10, 20, 30], selected });
-				await new Promise((resolve) => setTimeout(resolve, 20));
+				const name = element.querySelector(".anb-outline");
+				await vi.waitFor(() => expect(name?.textContent).toBe(`${tag} 20 × 30`));
 			},
 			tops: () =>
 				[...element.querySelectorAll<HTMLElement>(".anb-selected:not([hidden])")].map(
@@ -133,8 +134,9 @@ describe("the outlines of elements that the user has selected", () => {
 			[0, 1, 20, 30],
 			[0, 2, 20, 30],
 		]);
-		expect(tops()).toEqual(["1px", "2px"]);
-		expect(asked.filter((query) => "select" in (query as object))).toHaveLength(2);
+		await vi.waitFor(() => expect(tops()).toEqual(["1px", "2px"]));
+		const selections = () => asked.filter((query) => "select" in (query as object));
+		await vi.waitFor(() => expect(selections()).toHaveLength(2));
 		press({ key: "Escape" });
 		draw();
 		expect(tops()).toEqual(["1px", "2px"]);
