@@ -46,7 +46,7 @@ class LabCell(Rules):
         lab.check_approve(options.approve)
         if lab.data and options.data == "all":
             raise lab.refusal("data", "This lab sends no values of your data.")
-        self._check = "" if options.dry_run else options.value("check") or ""
+        self._check = "" if options.dry_run else options.expression
         return replace(options, prefers_replay=True) if lab.replay == "prefer" else options
 
     def given(self, given: Mapping[str, Any]) -> None:

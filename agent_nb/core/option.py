@@ -35,6 +35,8 @@ class Option(NamedTuple):
     """Whether it gives the model more to see or to do. It is not repeated from someone else's run, only offered."""
     after: str = ""
     """The name of the option that it follows in the help; empty for the last place."""
+    completes: str = ""
+    """What Tab offers as its value, such as `path`; empty for its choices."""
 
     def read(self, word: str) -> Any:
         """Parse a word of the line; raises `ValueError` if it is not a valid value."""
@@ -65,6 +67,7 @@ def flag(  # noqa: PLR0913 - everything about an option
     label: Callable[[Any], str] | None = None,
     grants: bool = False,
     after: str = "",
+    completes: str = "",
 ) -> Option:
     """An option from its spelling, such as `-m --model MODEL`, and its help.
 
@@ -85,6 +88,7 @@ def flag(  # noqa: PLR0913 - everything about an option
         label=label,
         grants=grants,
         after=after,
+        completes=completes,
     )
 
 

@@ -25,6 +25,7 @@ class Options:
         "-m --model MODEL",
         "Model as vendor:model, such as openai:gpt-6.1-sol, ollama:qwen3 or demo:. Several run side by side.",
         grants=True,
+        completes="model",
     )
     variants: int = option(
         1, "-n --variants VARIANTS", "Number of variants to make at once, on each model.", number=count(3)
@@ -33,6 +34,7 @@ class Options:
         None,
         "--from NAME",
         "Continue from this Run, from NAME.at(N), after its change N, or from NAME.N, its variant N.",
+        completes="run",
     )
     continues: bool = option(False, "-c --continue", "Continue from the Run in NAME.")
     compact: bool = option(
@@ -56,12 +58,14 @@ class Options:
         " `mcp:NAME` or `mcp:NAME/TOOL` for those of an MCP server.",
         label=str,
         grants=True,
+        completes="tool",
     )
     stack: str | None = option(
         None,
         "--stack NAME",
         f"Stack to build the page with: {', '.join(STACKS)}. The result is one page that runs in the preview.",
         label=str,
+        completes="stack",
     )
     lean: bool = option(
         False,
@@ -96,6 +100,7 @@ class Options:
         " you revoke this.",
         label="approve {}".format,
         grants=True,
+        completes="approval",
     )
     data: str | None = option(
         None,
@@ -115,12 +120,14 @@ class Options:
         None,
         "--record [PATH]",
         "Write the run to a cassette, so that it can be replayed (default: cassettes/NAME.run.jsonl).",
+        completes="cassette",
     )
     replay: str | None = option(
         None,
         "--replay [PATH|off]",
         "Play the cassette, or any saved run, and fail if it does not match; off asks the model even if one does.",
         choices=("off",),
+        completes="cassette",
     )
     pace: float | None = option(
         None,
@@ -141,6 +148,12 @@ class Options:
     def value(self, name: str) -> Any:
         """The value of any option in `OPTIONS`; None for a feature's option that the line does not have."""
         return getattr(self, name) if name in _FIELDS else self.of_features.get(name)
+
+    @property
+    def expression(self) -> str:
+        """The expression about the run that has ended, which takes the rest of the line; empty if there is none."""
+        values = (self.value(name) for name, option in OPTIONS.items() if option.is_expression)
+        return next(filter(None, values), "")
 
     @classmethod
     def of(cls, values: Mapping[str, Any], **others: Any) -> "Options":

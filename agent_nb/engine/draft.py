@@ -120,6 +120,8 @@ class CellPrompt(GivenValues):
     """Connects to the page, if the user watches it, so that it can be asked for cells of the notebook."""
     about: Any = None
     """The executed cell that `%agent fix` or `explain` is about."""
+    uses: Sequence[str] = ()
+    """The variables that this cell uses, which are described."""
     describe: Callable[[str], Awaitable[Description]] = field(init=False)
     """Describes the value at a path, masked, or its schema if no values are sent; raises `ConfigError`."""
     titles: dict[str, str] = field(default_factory=dict)

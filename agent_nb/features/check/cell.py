@@ -14,3 +14,7 @@ class ChecksRun(CellCode[str]):
             return
         scope = {**end.host.namespace, run.name: run, **scope_of(run)}
         end.run = replace(run, failed_check=failure_of(check, scope))
+
+    async def before_view(self, end: CellEnd) -> None:
+        if end.run.failed_check:
+            end.errors.append(("CheckFailed", end.run.failed_check))

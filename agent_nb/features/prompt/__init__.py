@@ -7,7 +7,13 @@ from agent_nb.core.feature import Feature, count, flag
 
 VARIABLES: Feature[Sequence[str]] = Feature(
     "variables",
-    option=flag("-w --with VARIABLE", "Variable to describe to the model.", default=(), after="compact"),
+    option=flag(
+        "-w --with VARIABLE",
+        "Variable to describe to the model.",
+        default=(),
+        after="compact",
+        completes="variable",
+    ),
     cell="agent_nb.features.prompt.cell:DescribedVariables",
 )
 CELLS: Feature[int] = Feature(
@@ -31,6 +37,7 @@ IMAGES: Feature[Sequence[str]] = Feature(
         "Image or PDF to send: a variable (also a list), a path or an https URL.",
         default=(),
         after="compact",
+        completes="image",
     ),
     sends_values=True,
     cell="agent_nb.notebook.magic.inputs:Images",
@@ -44,6 +51,7 @@ SYSTEM: Feature[str] = Feature(
         label="system {}".format,
         grants=True,
         after="effort",
+        completes="text",
     ),
     cell="agent_nb.notebook.magic.inputs:SystemText",
 )

@@ -8,6 +8,7 @@ SAVE: Feature[str] = Feature(
         "--save DIR",
         "Also write the files to this folder; asks before it replaces yours or adds code, settings or unused files.",
         after="background",
+        completes="path",
     ),
     cell="agent_nb.features.save.cell:SaveFiles",
 )

@@ -42,31 +42,31 @@ def of_option(session: Session, field: str, prefix: str) -> list[Candidate]:
     option = OPTIONS[field]
     if option.number:
         return [(option.number.example, option.number.description)]
-    match field:
-        case "models":
+    match option.completes:
+        case "model":
             return _models(session)
-        case "base":
+        case "run":
             return runs(session) + variants(session)
-        case "tools":
+        case "tool":
             return _tools(session)
-        case "variables":
+        case "variable":
             return variables(session)
-        case "images":
+        case "image":
             return variables(session, _is_image) + _paths(".", prefix, _IMAGE_FILES)
-        case "approve":
+        case "approval":
             return [(mode, "all tools that ask") for mode in APPROVE]
-        case "system":
+        case "text":
             from agent_nb.notebook.magic.inputs import system_names
 
             texts = variables(session, lambda value: isinstance(value, str))
             return texts + [(name, "file") for name in system_names(session.home)]
-        case "record" | "replay":
+        case "cassette":
             folder = prefix if "/" in prefix else "cassettes/"
             choices = [(choice, "ask the model") for choice in option.choices]
             return choices + _paths(session.home, folder, (".jsonl",))
         case "stack":
             return [(name, "stack") for name in STACKS]
-        case "save":
+        case "path":
             return _paths(session.home, prefix, ())
         case _:
             return [(choice, option.flags[-1].strip("-")) for choice in option.choices]

@@ -27,8 +27,6 @@ FIX = "fix"
 EXPLAIN = "explain"
 LEFT_OUT = "(left out: no values are sent)"
 NOTHING = "(no text)"
-VARIABLES = "variables"
-"""The option `-w`."""
 MOST_VARIABLES = 8
 _WORD = re.compile(r"(?<![\w.])[^\W\d]\w*")
 
@@ -86,9 +84,9 @@ def _output(session: Session, number: int) -> str:
 
 
 def fix_prompt(
-    session: Session, options: Options, target: FailedCell | PlainCell, *, schema_only: bool
-) -> tuple[str, Options]:
-    """The prompt, and the options extended by the variables that the cell uses."""
+    session: Session, target: FailedCell | PlainCell, *, schema_only: bool
+) -> tuple[str, list[str]]:
+    """The prompt, and the variables that the cell uses."""
     names = user_names(session.shell)
     schema_names = known_names(names) if schema_only else frozenset[str]()
     near: list[str] = []
@@ -105,12 +103,11 @@ def fix_prompt(
         output = LEFT_OUT if schema_only else limited(mask_named(target.output, values), TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
     describe = partial(describe_schema, allowed_names=schema_names) if schema_only else describe_path
-    described = options.value(VARIABLES) or ()
     names_used = dict.fromkeys([*_names_in(target.source), *near])
-    variables = [name for name in names_used if name in user_data(session.shell) and name not in described]
+    variables = [name for name in names_used if name in user_data(session.shell)]
     readable = [*_readable(variables, session.namespace, describe)][:MOST_VARIABLES]
     text = "\n\n".join(escaped(part) for part in parts)
-    return text, replace(options, of_features={**options.of_features, VARIABLES: (*described, *readable)})
+    return text, readable
 
 
 def _error_words(failure: FailedCell, schema_names: frozenset[str]) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """Turns a cell and its options into a run that is ready to start. Validates everything before anything is sent."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -76,8 +77,9 @@ async def _read(
     base = base_run(session, options)
     settings = await off_loop(read_settings, session, options, base, rules)
     count_variants(len(options.models), options.variants)
+    uses: Sequence[str] = ()
     if not isinstance(cell, str):
-        cell, options = await off_loop(fix_prompt, session, options, cell, schema_only=bool(settings.data))
+        cell, uses = await off_loop(fix_prompt, session, cell, schema_only=bool(settings.data))
     models = await off_loop(ModelChoice.of, session, options.models, rules)
     cassette = choose_cassette(options, base, models.recorded)
     bindings = await _bind(session, options, base)
@@ -86,6 +88,7 @@ async def _read(
         text=cell.strip(),
         host=session.host,
         about=about,
+        uses=uses,
         given=given,
         sends_values=not settings.data,
         connect=partial(_connect_page, session, is_watched=watched),

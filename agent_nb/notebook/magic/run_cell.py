@@ -36,5 +36,3 @@ async def run_cell(session: Session, options: Options, cell: str | FailedCell | 
         raise CellError("AgentFailed", run.error or "The run failed.")
     for title, message in end.errors:
         raise CellError(title, message)
-    if run.failed_check:
-        raise CellError("CheckFailed", run.failed_check)

@@ -27,7 +27,6 @@ magics = shell.magics_manager.registry["AgentMagics"]
 """
 ONE_USER = {
     "run": "tries of a request that must agree; a stub in the tests",
-    "before_view": "draws the page of a run: an interrupt cancels it, and nothing else of a cell's end",
     "close": "ends the branch, after `finish` has named its session",
     "closing": "asks for the answer in place of a summary",
     "completed": "adds printed lines to the answer before it is priced",
