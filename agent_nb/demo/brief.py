@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from agent_nb.demo.conversation import MAX_PROMPT, DemoBindings
-from agent_nb.demo.templates import SLOT, entry_for
+from agent_nb.demo.conversation import MAX_PROMPT, DemoBindings, split_prompt
+from agent_nb.demo.templates import SLOT, entry_for, table
 
 PageKind = Literal["landing", "dashboard", "form", "article", "game", "app", "bound"]
 
@@ -245,3 +245,14 @@ def _name(brief: Brief, subject: str, text: str) -> str:
 
 def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def suggestions(brief: Brief) -> tuple[str, ...]:
+    """Prompts that the answer suggests for the next cell; a name or a section only for a landing page."""
+    return tuple(brief.choice(table("copy")["speech"]["next" if brief.kind == "landing" else "next_look"]))
+
+
+def suggestions_for(prompt: str, variants: int) -> tuple[tuple[str, ...], ...]:
+    """Those of each variant of an answer to this prompt."""
+    text, bound = split_prompt(prompt)
+    return tuple(suggestions(read_brief(text, variant, bound)) for variant in range(variants))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from agent_nb._base.constants import IN_BROWSER
 from agent_nb._base.text import fenced, listed, plural
 from agent_nb.core.messages import Text, Thinking, ToolSpec
-from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, PAGE_WORDS, Brief, read_brief, shortened
+from agent_nb.demo.brief import ANOTHER_PAGE, MAKING, PAGE_WORDS, Brief, read_brief, shortened, suggestions
 from agent_nb.demo.changes import plan_changes
 from agent_nb.demo.conversation import CREATE, EDIT, READ, Action, Conversation, DemoCall, read_conversation
 from agent_nb.demo.notebook_cells import is_about_cells, offer_cells
@@ -192,12 +192,6 @@ def _change(talk: Conversation, tools: Tools, brief: Brief) -> Sequence[Action]:
     if not edits:
         return [_answer(items, page=changed)]
     return [Text(f"{_answer(items).text}\nThe rest of `{talk.path}` is unchanged.\n")]
-
-
-def suggestions(brief: Brief) -> tuple[str, ...]:
-    """Prompts that the answer suggests for the next cell; a name or a section only for a landing page."""
-    prompts = table("copy")["speech"]["next" if brief.kind == "landing" else "next_look"]
-    return tuple(brief.choice(prompts))
 
 
 def _speech(key: str, brief: Brief, style: PageStyle) -> str:

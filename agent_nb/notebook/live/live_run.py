@@ -364,19 +364,14 @@ class LiveRun:
         return self.result.variants[variant]
 
 
-def _suggestions(prompt: str, variants: int) -> tuple[tuple[str, ...], ...]:
-    # The imports load the whole demo model, which other runs do not need.
-    from agent_nb.demo.brief import read_brief
-    from agent_nb.demo.conversation import split_prompt
-    from agent_nb.demo.script import suggestions
-
-    text, bound = split_prompt(prompt)
-    return tuple(suggestions(read_brief(text, variant, bound)) for variant in range(variants))
-
-
 def _meta(run: Handle | Run, key: str, model: str, *, is_own: bool) -> Meta:
     demo = all(map(is_demo, model.split(", ")))
-    variants = run.count if isinstance(run, Handle) else len(run.variants) or 1
+    suggestions: tuple[tuple[str, ...], ...] = ()
+    if demo:
+        from agent_nb.demo.brief import suggestions_for  # slow to import
+
+        variants = run.count if isinstance(run, Handle) else len(run.variants) or 1
+        suggestions = suggestions_for(run.prompt, variants)
     return Meta(
         key=key,
         name=run.name,
@@ -390,5 +385,5 @@ def _meta(run: Handle | Run, key: str, model: str, *, is_own: bool) -> Meta:
         stage=settings().stage,
         bound=bound_names(run.settings),
         about=header_words(run.settings),
-        suggestions=_suggestions(run.prompt, variants) if demo else (),
+        suggestions=suggestions,
     )
