@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Self, TypeVar, Unpack
@@ -17,24 +17,21 @@ from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.core.bound_pages import bound_pages
 from agent_nb.core.errors import ConfigError, check_type, wrong_type
 from agent_nb.core.events import Event
-from agent_nb.core.feature import Feature, features
 from agent_nb.core.keywords import Keywords
-from agent_nb.core.messages import Message
 from agent_nb.core.run_settings import Limits, RunSettings, check_stack, read_data
 from agent_nb.engine.approval import Policy, read_policy
 from agent_nb.engine.batch.runs import Models, Prompts, Runs, Store, plan_jobs
 from agent_nb.engine.batch.runs_handle import RunsHandle
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.middleware import AfterTool, BeforeTool, Hooks, read_middleware
-from agent_nb.engine.parts import read_given
+from agent_nb.engine.parts import keyword_features, read_keywords
 from agent_nb.engine.request import CellRequest, read_input
-from agent_nb.engine.run_input import InputArgs, read_images
+from agent_nb.engine.run_input import InputArgs, Messages, read_images
 from agent_nb.engine.start import Prepared, RunDriver, VariantsHandle, check_loop, start_request
-from agent_nb.images.maker import Studio
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.providers import model
 from agent_nb.providers.base import Provider
-from agent_nb.providers.studio import studio_for
+from agent_nb.providers.studio import Studios
 from agent_nb.run import Run
 from agent_nb.tools import Tool, Toolbox
 
@@ -81,7 +78,7 @@ class Agent:
         check_type("limits", limits, Limits | None, "a `Limits`, such as `Limits(steps=8, usd=0.20)`")
         check_type("bind", bind, Mapping | None, "a dict such as {'sales': sales}")
         self._given = read_keywords(keywords)
-        vars(self).update({name: keywords.get(name) for name in _keywords()})
+        vars(self).update({name: keywords.get(name) for name in keyword_features()})
         self.model, self.tools, self.system, self.bind = read_model(model), read_tools(tools), system, bind
         self.limits, self.approve, self.middleware = limits or Limits(), approve, read_middleware(middleware)
         self.stack, self.data, self.lean, self.compact, self.network = stack, data, lean, compact, network
@@ -99,21 +96,21 @@ class Agent:
             looks=looks,
         )
         self._added: list[tuple[str, Callable[..., Any]]] = []
-        """The functions of `on_event`, `before_tool` and `after_tool`, with the names of their lists in `Hooks`."""
-        self._in_budgeted_batch = False
+        """The functions of `on_event`, `before_tool` and `after_tool`, with their names in `Hooks`."""
+        self._studios = Studios(self.model, budget=self.limits.usd is not None)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if "_in_budgeted_batch" in vars(self):
+        if "_studios" in vars(self):
             raise AttributeError(f"An agent does not change. Use `agent.replace({name}=...)`.")
         super().__setattr__(name, value)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out open connections, and the functions of `on_event`, which belong to this process."""
+        """Leave out the functions of `on_event`, which belong to this process."""
         listeners = [function for name, function in self._added if name == "subscribers"]
         if listeners:
             log.warning("A pickled agent does not call its functions of `on_event`: %s.", listeners)
         added = [pair for pair in self._added if pair[1] not in listeners]
-        return {name: value for name, value in vars(self).items() if name != "_studio"} | {"_added": added}
+        return {**vars(self), "_added": added}
 
     def replace(self, **arguments: Any) -> Self:
         """Return an agent with these arguments of `Agent(...)` in place of its own, and the functions added so far."""
@@ -124,20 +121,17 @@ class Agent:
 
     def request(self, prompt: str, **input_args: Unpack[InputArgs]) -> CellRequest:
         """Return what a run asks for, apart from its model. `input_args` are arguments of `prepare`."""
-        hooks = Hooks().plus(self.middleware)
-        for name, function in self._added:
-            getattr(hooks, name).append(function)
         return CellRequest(
             run_input=read_input(prompt, input_args, self._settings, self.tools, self._bound),
             settings=self._settings,
             toolbox=self.tools,
             rules=self._rules,
-            hooks=hooks,
+            hooks=Hooks().plus(self.middleware, self._added),
             given=self._given,
             viewer=self.viewer,
             bound=self._bound,
             record=partial(CassetteRecording, Path(self.record), Path(), False) if self.record else None,
-            studio=self._studio_of,
+            studio=self._studios.of,
         )
 
     def prepare(
@@ -147,7 +141,7 @@ class Agent:
         files: Mapping[str, str | bytes] | None = None,
         images: Any = (),
         base: Run | None = None,
-        messages: Sequence[Message | Mapping[str, Any]] | None = None,
+        messages: Messages | None = None,
     ) -> Prepared:
         """Prepare a run without starting it: its system text, messages, tools and fingerprint. Nothing is sent.
 
@@ -221,7 +215,7 @@ class Agent:
                 "A cassette holds one prompt. Leave `recording` out, or use `save` to store the runs."
             )
         agent = self.replace()
-        vars(agent)["_in_budgeted_batch"] = budget is not None
+        agent._studios.budget |= budget is not None
         jobs = plan_jobs(agent, prompts, models, input_args, saved=save is not None)
         store = Store(save) if save is not None else None
         return RunsHandle(jobs, concurrency=concurrency, store=store, budget=budget, executor=executor)
@@ -330,8 +324,7 @@ class Agent:
     async def close(self) -> None:
         """Close the model's connections."""
         await self.model.close()
-        if "_studio" in vars(self):
-            await self._studio.close()
+        await self._studios.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -342,31 +335,6 @@ class Agent:
     def __repr__(self) -> str:
         tools = ", ".join(tool.name for tool in self.tools) or "no tools"
         return f"<Agent {self.model.name} with {tools}>"
-
-    @cached_property
-    def _studio(self) -> Studio:
-        """The image studio of the model. It may have open connections."""
-        return self._new_studio(self.model)
-
-    def _studio_of(self, provider: Provider) -> Studio:
-        return self._studio if provider is self.model else self._new_studio(provider)
-
-    def _new_studio(self, provider: Provider) -> Studio:
-        return studio_for(provider, budget=self._in_budgeted_batch or self.limits.usd is not None)
-
-
-def _keywords() -> dict[str, Feature[Any]]:
-    return {feature.name: feature for feature in features() if feature.keyword}
-
-
-def read_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
-    """What an agent was given for features, by their names."""
-    by_name = _keywords()
-    if unknown := keywords.keys() - by_name.keys():
-        raise TypeError(f"Agent.__init__() got an unexpected keyword argument {min(unknown)!r}")
-    return {
-        name: read_given(by_name[name], value, {}) for name, value in keywords.items() if value is not None
-    }
 
 
 def read_model(given: str | Provider) -> Provider:

@@ -22,7 +22,7 @@ from agent_nb.engine.run_input import RunInput, attachments_in
 from agent_nb.prompts import content_note, prompt_text, summary_entry, summary_heading
 from agent_nb.providers.base import VENDOR_DATA
 from agent_nb.render.summary import count
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 from agent_nb.tools import Tool, Toolbox
 
 SHORT = 200

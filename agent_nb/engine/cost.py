@@ -26,7 +26,7 @@ from agent_nb.engine.journal import Journal
 from agent_nb.images.maker import Charge
 from agent_nb.images.pdf import page_count
 from agent_nb.providers.prices import CHARS_PER_TOKEN
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 
 TOKENS_PER_IMAGE = 1_200
 TOKENS_PER_PAGE = 2_000

@@ -14,7 +14,7 @@ from agent_nb.engine.prepared import PreparedRun
 from agent_nb.engine.run_input import RunInput
 from agent_nb.pages.page_check import PageViewer
 from agent_nb.providers.base import Provider
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 from agent_nb.tools import Tool, Toolbox
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import Files
 from agent_nb.providers.base import Request, Turn
 from agent_nb.render.shown import Addition
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 from agent_nb.tools.base import BranchedSession
 
 if TYPE_CHECKING:

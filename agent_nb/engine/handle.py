@@ -3,6 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from copy import deepcopy
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from agent_nb.engine.journal import EventLog
 from agent_nb.engine.prepared import PreparedRun, Recording
 from agent_nb.engine.trials import Trials
 from agent_nb.files import Files
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 from agent_nb.run.run_writer import SentConversation
 from agent_nb.tools.schema import problems
 
@@ -166,7 +167,7 @@ class RunHandle(Handle):
         super().__init__(run_id, event_log, [self])
         self.fingerprint: Json = {}
         self.prepared, self.variant = prepared, variant
-        self.settings = prepared.recorded_settings
+        self.settings = deepcopy({**prepared.recorded_settings})
         self.when_done: list[Callable[[], None]] = []
         self.recording: Recording | None = None
         self._stop_reason: Reason | None = None

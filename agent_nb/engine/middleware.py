@@ -7,8 +7,8 @@ A replay calls only the subscribers.
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from agent_nb._base.constants import MIDDLEWARE_METHODS
@@ -44,24 +44,26 @@ class ModelRequest:
         return replace(self, system=change(self.system), messages=messages)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    on_request: list[Callable[[ModelRequest], Any]] = field(default_factory=list)
-    before_tool: list[BeforeTool] = field(default_factory=list)
-    after_tool: list[AfterTool] = field(default_factory=list)
-    on_event: list[Callable[[Event], Any]] = field(default_factory=list)
-    subscribers: list[Callable[[Event], None]] = field(default_factory=list)
+    on_request: tuple[Callable[[ModelRequest], Any], ...] = ()
+    before_tool: tuple[BeforeTool, ...] = ()
+    after_tool: tuple[AfterTool, ...] = ()
+    on_event: tuple[Callable[[Event], Any], ...] = ()
+    subscribers: tuple[Callable[[Event], None], ...] = ()
     """Like `on_event`, but also called in replays."""
 
-    def plus(self, middleware: Iterable[Any]) -> "Hooks":
-        """Return a copy with the hook methods of these objects."""
-        hooks = Hooks(**{entry.name: [*getattr(self, entry.name)] for entry in fields(self)})
-        for item in middleware:
-            for name in methods_of(item):
-                getattr(hooks, name).append(getattr(item, name))
-        return hooks
+    def plus(
+        self, middleware: Iterable[Any], added: Sequence[tuple[str, Callable[..., Any]]] = ()
+    ) -> "Hooks":
+        """Return a copy with the hook methods of these objects, then the functions that were added by name."""
+        methods = [(name, getattr(item, name)) for item in middleware for name in methods_of(item)]
+        together: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        for name, hook in (*methods, *added):
+            together[name] += (hook,)
+        return Hooks(**together)
 
-    async def outgoing(self, request: Request, model: str, settings: Json) -> Request:
+    async def outgoing(self, request: Request, model: str, settings: Mapping[str, Any]) -> Request:
         """The request after all `on_request` hooks. The run fails if a hook fails."""
         if not self.on_request:
             return request

@@ -151,6 +151,20 @@ def read_given(feature: Feature[Given], value: Any, names: Mapping[str, Any]) ->
         return code.read(value, names)
 
 
+def keyword_features() -> dict[str, Feature[Any]]:
+    return {feature.name: feature for feature in features() if feature.keyword}
+
+
+def read_keywords(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """What an agent was given for features, by their names."""
+    by_name = keyword_features()
+    if unknown := keywords.keys() - by_name.keys():
+        raise TypeError(f"Agent.__init__() got an unexpected keyword argument {min(unknown)!r}")
+    return {
+        name: read_given(by_name[name], value, {}) for name, value in keywords.items() if value is not None
+    }
+
+
 def prepare(draft: Draft) -> None:
     for feature in features():
         with _named(feature.name, ConfigError):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, Self, TypeVar
 
 from agent_nb._base.constants import STACKS
+from agent_nb._base.read_only import ReadOnly
 from agent_nb._base.secrets import mask_json
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json
@@ -40,12 +41,15 @@ class Recording(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PreparedRun:
-    """Everything a run needs before it starts. `Prepared` in `engine/start.py` can also start it."""
+    """Everything a run needs before it starts. `Prepared` in `engine/start.py` can also start it.
+
+    Its mappings are read-only copies.
+    """
 
     run_input: RunInput
     settings: RunSettings
     """The requested settings, merged with those of the model and of the base run."""
-    recorded_settings: Json
+    recorded_settings: Mapping[str, Any]
     """The future `run.settings`, without values that are only known once the run has started."""
     provider: Provider
     toolbox: Toolbox
@@ -69,6 +73,8 @@ class PreparedRun:
     """The only tools that are named to the model; None for all."""
 
     def __post_init__(self) -> None:
+        for name in ("recorded_settings", "given", "kept"):
+            object.__setattr__(self, name, ReadOnly(getattr(self, name)))
         if self.settings.data and self.hooks.on_request and self.runs_by == "engine":
             raise ConfigError(
                 "Middleware with `on_request` may add values, and this run sends none (`--data schema`)."
@@ -95,7 +101,7 @@ class PreparedRun:
         """The same request with a text before the user's instructions, and these settings of features."""
         own = self.settings.instructions or ""
         texts = (self.system.removesuffix(own).rstrip(), text, own)
-        of_features = {**self.settings.of_features, **recorded}
+        of_features = ReadOnly({**self.settings.of_features, **recorded})
         return replace(
             self,
             system="\n\n".join(filter(None, texts)),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from agent_nb._base.read_only import ReadOnly
 from agent_nb._base.wire import Json
 from agent_nb.core.bound_pages import BoundNames
 from agent_nb.core.errors import ConfigError
@@ -22,7 +23,7 @@ from agent_nb.pages.page_check import PageViewer
 from agent_nb.prompts import prompt_text, stack_text
 from agent_nb.providers.base import Provider
 from agent_nb.providers.studio import studio_for
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 from agent_nb.tools import Toolbox
 from agent_nb.tools.toolbox import FAMILIES
 from agent_nb.tools.variant_tools import BASE_VARIANTS
@@ -59,6 +60,8 @@ class CellRequest:
     bound: BoundNames | None
     cell: str | None = None
     """The cell's prompt, before its `{{name}}` are replaced; empty if other cells are part of it."""
+    system: str = ""
+    """The text of plugins in place of all others but the user's instructions."""
     record: Recorder | None = None
     studio: Callable[[Provider], Studio] | None = None
     """Returns the image studio of a model; None to make a new one for each run."""
@@ -140,8 +143,8 @@ class CellRequest:
             tools=tuple(tool.name for tool in draft.toolbox),
             approve=str(self.rules),
             window=draft.provider.window,
-            bind=bound.types if bound else None,
-            of_features=draft.recorded,
+            bind=ReadOnly(bound.types) if bound else None,
+            of_features=ReadOnly(draft.recorded),
             **_requested(draft.provider, self.settings),
         )
         if bound and (recorded.network or (recorded.stack or "html") != "html"):
@@ -156,7 +159,7 @@ class CellRequest:
             provider=draft.provider,
             toolbox=draft.toolbox,
             all_tools=draft.all_tools,
-            system=_system(draft, recorded),
+            system=_system(draft, recorded, self.system),
             rules=self.rules,
             hooks=self.hooks,
             studio=studio,
@@ -181,10 +184,12 @@ def _requested(provider: Provider, settings: RunSettings) -> dict[str, Any]:
     names = [name for name, row in SETTINGS.items() if row.sent == "request" and name != "sampling"]
     overrides = {name: sampling.pop(name, None) or getattr(provider, name, None) for name in names}
     values = {name: value or getattr(settings, name) for name, value in overrides.items()}
-    return {**values, "sampling": sampling or None}
+    return {**values, "sampling": ReadOnly(sampling) if sampling else None}
 
 
-def _system(draft: Draft, settings: RunSettings) -> str:
+def _system(draft: Draft, settings: RunSettings, of_plugins: str) -> str:
+    if of_plugins:
+        return "\n\n".join(filter(None, (of_plugins, settings.instructions)))
     stack, network, own = settings.stack, settings.network, draft.run_input.system
     texts = (
         draft.system if own is None else own,

@@ -39,8 +39,8 @@ from agent_nb.prompts import (
     unfinished_note,
 )
 from agent_nb.providers.base import RequestFacts
-from agent_nb.run import Run
 from agent_nb.run.cut_off import ENTRY, page_in
+from agent_nb.run.run import Run
 from agent_nb.tools import Toolbox, ToolContext
 from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema
 
@@ -235,13 +235,16 @@ def _code(text: str, language: str, *, shorten: bool) -> str:
     return f"{fenced(start, language)}\n{shortened_file_note(len(start), len(text))}"
 
 
+Messages = Sequence[Message | Mapping[str, Any]]
+
+
 class InputArgs(TypedDict, total=False):
     """The inputs of a run besides its prompt."""
 
     files: Mapping[str, str | bytes] | None
     images: Any
     base: Run | None
-    messages: Sequence[Message | Mapping[str, Any]] | None
+    messages: Messages | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

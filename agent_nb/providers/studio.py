@@ -11,6 +11,7 @@ from agent_nb.core.errors import AgentError, ConfigError, MissingKeyError
 from agent_nb.images.cutout import BORDER, MakerCutter, local_cutter
 from agent_nb.images.maker import ImageMaker, Studio
 from agent_nb.images.placeholder import Placeholder
+from agent_nb.providers.base import Provider
 from agent_nb.providers.prices import has_image_price
 from agent_nb.providers.registry import load
 from agent_nb.providers.registry import model as make_model
@@ -56,6 +57,28 @@ def studio_for(provider: Any, *, budget: bool = False) -> Studio:
     model_cutter = next((MakerCutter(maker) for maker in makers if maker.transparent), None)
     maker = makers[0] if makers else Placeholder()
     return Studio(maker=maker, cutter=model_cutter or local_cutter(), makers=tuple(makers))
+
+
+class Studios:
+    """The studios of an agent. That of its own model is kept, with its connections, but not in a pickle."""
+
+    def __init__(self, model: Provider, *, budget: bool) -> None:
+        self.budget = budget
+        self._model = model
+        self._own: Studio | None = None
+
+    def of(self, provider: Provider) -> Studio:
+        if provider is not self._model:
+            return studio_for(provider, budget=self.budget)
+        self._own = self._own or studio_for(provider, budget=self.budget)
+        return self._own
+
+    async def close(self) -> None:
+        if self._own:
+            await self._own.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_own": None}
 
 
 def image_makers(provider: Any, choice: str = "") -> list[ImageMaker]:

@@ -212,7 +212,7 @@ def test_a_pickle_says_which_functions_it_leaves_out(caplog):
     agent.on_event(print)
     agent.before_tool(refuse)
     hooks = pickle.loads(pickle.dumps(agent)).request("go").hooks
-    assert (len(hooks.before_tool), hooks.subscribers) == (2, [])
+    assert (len(hooks.before_tool), hooks.subscribers) == (2, ())
     assert "<built-in function print>" in caplog.text
 
 

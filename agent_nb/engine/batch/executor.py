@@ -34,7 +34,7 @@ from agent_nb.engine.journal import EventLog
 from agent_nb.engine.run_input import InputArgs
 from agent_nb.engine.start import start_variants
 from agent_nb.providers.registry import VENDOR_SOURCES
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 
 VERSIONS = f"agent_nb {VERSION} on Python {sys.version_info.major}.{sys.version_info.minor}"
 _opening = threading.Lock()
@@ -179,7 +179,7 @@ class _Call:
 
 async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
     """The run of a job that ended before its first turn. Subscribers are not called."""
-    silent = replace(job.prepared.hooks, subscribers=[])
+    silent = replace(job.prepared.hooks, subscribers=())
     (handle,) = start_variants([replace(job.prepared, hooks=silent)])
     handle.stop(reason)
     run = await handle
@@ -192,7 +192,7 @@ async def not_run(job: Job, reason: Reason, error: str | None = None) -> Run:
 def _sharing(run: Run, job: Job) -> Run:
     """Share values that are equal in all jobs; copies of them would take most of a short run's memory."""
     prepared = job.prepared
-    common = {"system": prepared.system, "tools": prepared.tools, "settings": prepared.recorded_settings}
+    common = {"system": prepared.system, "tools": prepared.tools}
     same: dict[str, Any] = {name: value for name, value in common.items() if getattr(run, name) == value}
     return replace(run, **same)
 

@@ -14,7 +14,7 @@ from agent_nb.engine.batch import tally
 from agent_nb.engine.batch.executor import RemoteRun, Workers
 from agent_nb.engine.batch.runs import Job, Results, Runs, Store, UnavailableModel
 from agent_nb.engine.handle import Handle
-from agent_nb.run import Run
+from agent_nb.run.run import Run
 
 
 class RunsHandle:

@@ -44,6 +44,22 @@ async def test_it_can_be_started_more_than_once():
     assert first.id != second.id
 
 
+async def test_nothing_changes_it_afterwards():
+    """Neither a feature, nor a hook that is added to the agent, nor a change of an earlier run's settings."""
+    agent, seen = Agent(scripted("One.", "Two."), tools=[roll]), []
+    prepared = agent.prepare("Say a number")
+    for name in ("recorded_settings", "given", "kept"):
+        with pytest.raises(TypeError):
+            getattr(prepared, name)["more"] = True
+    with pytest.raises(TypeError):
+        prepared.settings.of_features["more"] = True
+    agent.on_event(seen.append)
+    first = await prepared.start()
+    first.settings["tools"].append("run_python")
+    assert (await prepared.start()).settings["tools"] == ["roll"]
+    assert not seen
+
+
 @pytest.mark.parametrize(
     ("changed", "material"),
     [
