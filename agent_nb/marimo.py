@@ -4,7 +4,6 @@ marimo reruns cells, so a run is recorded and replayed if the cell sends the sam
 messages while a cell awaits: questions are asked with `input()`, and marimo's interrupt button stops a run.
 """
 
-import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,36 +15,30 @@ from typing import Any, Unpack
 import marimo
 import traitlets
 
-from agent_nb._base.atomic import check_place, folder_of
 from agent_nb._base.constants import DEMO_MODEL, MODEL_VARIABLE
 from agent_nb._base.late import PAGE_LOADERS
 from agent_nb._base.text import sha256
 from agent_nb._base.threads import off_loop, uncancelled
-from agent_nb._base.wire import Json
 from agent_nb.agent import Agent
-from agent_nb.cassette.player import locate
-from agent_nb.cassette.recording import CassetteRecording
 from agent_nb.core.errors import CassetteError, ConfigError
 from agent_nb.core.events import ApprovalRequested
 from agent_nb.core.keywords import Keywords
-from agent_nb.core.options import CassetteMode
 from agent_nb.core.run_settings import Limits
 from agent_nb.engine.approval import Answer, Policy, nobody_to_ask
 from agent_nb.engine.handle import Handle
 from agent_nb.engine.request import CellRequest
 from agent_nb.engine.run_input import InputArgs, read_images
-from agent_nb.engine.start import Prepared, VariantsHandle
+from agent_nb.engine.start import Prepared, VariantsHandle, start_request
 from agent_nb.notebook.asking import ask_in_text
-from agent_nb.notebook.cell_request import Plan, all_demo, default_mode, play, providers, read_mode
+from agent_nb.notebook.cassette_choice import all_demo, cassette_path, default_mode, read_mode
+from agent_nb.notebook.cell_runs import Cassettes, forget, providers, recorded
 from agent_nb.notebook.live.hub import Hub, HubModel
 from agent_nb.notebook.page import pages
 from agent_nb.pages.chromium import installed_viewer
 from agent_nb.providers import default_model_name, full_name
 from agent_nb.providers.base import Provider
 from agent_nb.render import bundle
-from agent_nb.run import Run
-from agent_nb.run.run import request_key
-from agent_nb.run.run_lines import SUFFIX
+from agent_nb.run.run import Run, request_key
 from agent_nb.tools import Tool
 
 __all__ = ["RunView", "agent"]
@@ -83,9 +76,9 @@ async def agent(prompt: str, *, name: str = "run", **options: Unpack[MarimoOptio
     options["images"] = await read_images(options.get("images"))
     folder, demo_pace = marimo.notebook_dir() or Path(), 1 if marimo.running_in_notebook() else 0
     cell = MarimoCell(prompt, name, options, folder, demo_pace)
-    plan = await off_loop(cell.plan)
-    handle = plan.start()
-    handle.label(name, plan.key)
+    runs = await off_loop(cell.runs)
+    handle = start_request(runs)
+    handle.label(name, cell.key)
     view = RunView(handle)
     marimo.output.replace(view)
     # marimo's interrupt button cancels the cell: return the partial run.
@@ -110,32 +103,34 @@ class MarimoCell:
         if "agent" in self.options and conflicts:
             raise ConfigError(f"`agent` has its own `{conflicts[0]}`: leave out `{conflicts[0]}`.")
 
-    def plan(self) -> Plan:
-        return Plan(prepared=tuple(self._runs()), key=self.key)
-
-    def _runs(self) -> list[Prepared]:
+    def runs(self) -> list[Prepared]:
         mode = read_mode(self.options, "`{}`")[0] or default_mode() or "auto"
-        if mode in ("auto", "replay") and (prepared := self._replay()):
+        if mode in ("auto", "replay") and (prepared := self._cassettes.play(self._request)):
             return prepared
         if mode == "replay" and not all_demo(self._model_names):
             raise CassetteError(
-                f"There is no cassette of this request: {' or '.join(self._cassettes)}. "
+                f"There is no cassette of this request: {' or '.join(self._paths)}. "
                 "`record=True` writes one, `replay='off'` asks the model."
             )
         models = providers(self._models, self.options.get("pace", self.demo_pace))
-        request = self._request(models[0])
+        request = self._request
         if mode != "live":
-            recording = partial(CassetteRecording, Path(self._target(mode)), self.folder, False)
-            request = replace(request, record=recording)
+            path, *automatic = self._paths
+            if mode != "record" and automatic:
+                path = automatic[0]
+                forget(path, self.folder)
+            request = recorded(request, path, self.folder, quiet=False)
         return request.prepare_variants(models, self.options.get("variants", 1))
 
-    def _replay(self) -> list[Prepared]:
-        """Return the runs of the first cassette recorded for this request; empty if there is none."""
-        models = [name for name in self._model_names for _ in range(self.options.get("variants", 1))]
-        for path in self._cassettes:
-            with contextlib.suppress(CassetteError):
-                return play(path, self.folder, self.options.get("pace", 0), self._request(DEMO_MODEL), models)
-        return []
+    @property
+    def _cassettes(self) -> Cassettes:
+        return Cassettes(
+            paths=self._paths,
+            folder=self.folder,
+            pace=self.options.get("pace", 0),
+            models=[name for name in self._model_names for _ in range(self.options.get("variants", 1))],
+            are_optional=True,
+        )
 
     @cached_property
     def key(self) -> str:
@@ -147,11 +142,11 @@ class MarimoCell:
         return request_key(self.name, self.prompt, self._model_names, options.get("system"), *extras)
 
     @property
-    def _cassettes(self) -> list[str]:
+    def _paths(self) -> list[str]:
         """The cassettes to try: the shared one, and the automatic recording."""
         if path := read_mode(self.options, "`{}`")[1]:
             return [path]
-        return [f"cassettes/{self.name}{SUFFIX}", f"{CACHE}/{self.key}{SUFFIX}"]
+        return [cassette_path(self.name), cassette_path(self.key, CACHE)]
 
     @cached_property
     def _models(self) -> Sequence[str | Provider]:
@@ -166,22 +161,12 @@ class MarimoCell:
     def _model_names(self) -> list[str]:
         return [full_name(model) if isinstance(model, str) else model.name for model in self._models]
 
-    def _target(self, mode: CassetteMode) -> str:
-        """Return the path to record to. An automatic recording that could not be replayed is replaced."""
-        shared, *local = self._cassettes
-        if mode == "record" or not local:
-            return shared
-        with contextlib.suppress(OSError):
-            existing = locate(local[0], self.folder)
-            check_place(existing, folder_of(local[0], self.folder))
-            existing.unlink(missing_ok=True)
-        return local[0]
-
-    def _request(self, provider: str | Provider) -> CellRequest:
-        options, agent = self.options, self.options.get("agent")
+    @cached_property
+    def _request(self) -> CellRequest:
+        agent = self.options.get("agent")
         if agent is None:
-            agent = Agent(provider, viewer=installed_viewer(), **_part(options, _AGENT_OPTIONS))
-        return agent.request(self.prompt, **_part(options, InputArgs.__annotations__))
+            agent = Agent(DEMO_MODEL, viewer=installed_viewer(), **_part(self.options, _AGENT_OPTIONS))
+        return agent.request(self.prompt, **_part(self.options, InputArgs.__annotations__))
 
 
 def _part(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -193,7 +178,7 @@ class RunModel(HubModel):
     frozen = traitlets.Unicode().tag(sync=True)
     """The finished run as HTML, shown by the page if no kernel answers."""
     variant = traitlets.Int(1).tag(sync=True)
-    selection: traitlets.List[Json] = traitlets.List().tag(sync=True)
+    selection: traitlets.List[dict[str, Any]] = traitlets.List().tag(sync=True)
 
 
 class RunView(marimo.ui.anywidget):

@@ -15,7 +15,7 @@ class BoundNames(Protocol):
     def types(self) -> Mapping[str, str]: ...
 
     def description(self, data: str) -> tuple[str, tuple[Attachment, ...]]:
-        """Return the names as text and images, without values if `data` is `schema`; empty if the prompt has them."""
+        """Return the names as text and images, without values if `data` is `schema`."""
         ...
 
     def open(self, run_id: str, variant: int) -> None:

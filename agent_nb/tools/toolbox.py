@@ -103,8 +103,8 @@ class Toolbox:
     def without(self, names: Collection[str]) -> "Toolbox":
         return self._with(tool for tool in self if tool.name not in names)
 
-    def plus(self, tool: Tool) -> "Toolbox":
-        return self._with((*self, tool))
+    def plus(self, *tools: Tool) -> "Toolbox":
+        return self._with((*self, *tools))
 
     def _with(self, tools: Iterable[Tool]) -> "Toolbox":
         box = Toolbox(tools)

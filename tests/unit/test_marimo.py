@@ -121,4 +121,4 @@ async def test_an_interrupted_cell_ends_with_what_there_is():
 def test_mistakes_are_found_before_anything_is_sent(options, message):
     name = options.pop("name", "hero")
     with pytest.raises(ConfigError, match=message):
-        MarimoCell(prompt=PROMPT, name=name, options=options, folder=Path()).plan()
+        MarimoCell(prompt=PROMPT, name=name, options=options, folder=Path()).runs()

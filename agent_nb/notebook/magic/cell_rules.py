@@ -11,7 +11,6 @@ from agent_nb.core.options import Options
 from agent_nb.core.run_settings import LIMITS, STRICTNESS, Limits, Mode, stricter
 from agent_nb.engine.approval import ApprovalRules
 from agent_nb.engine.handle import Handle
-from agent_nb.engine.start import Prepared
 from agent_nb.notebook.front_end import cell_message
 from agent_nb.notebook.magic.tool_groups import tool_groups
 from agent_nb.notebook.notebook_tools.saved_cells import is_switched_off, notebook_file
@@ -64,9 +63,9 @@ class CellRules:
             rules.given(given)
 
     @property
-    def has_system(self) -> bool:
-        """Whether a plugin sets the system text."""
-        return any(rules.system for _, rules in self.by_plugin)
+    def system(self) -> str:
+        """The system text that plugins set in place of the built-in one; empty if none does."""
+        return "\n\n".join(rules.system for _, rules in self.by_plugin if rules.system)
 
     def approve(self, values: Iterable[str], default: Mode) -> ApprovalRules:
         """The rules of all `--approve` values, tightened by the plugins."""
@@ -88,13 +87,6 @@ class CellRules:
     @property
     def without_tools(self) -> frozenset[str]:
         return frozenset(name for _, rules in self.by_plugin for name in rules.without_tools)
-
-    def prepare(self, prepared: Prepared) -> Prepared:
-        texts = [rules.system for _, rules in self.by_plugin if rules.system]
-        if not texts or prepared.driver:
-            return prepared
-        system = "\n\n".join(text for text in (*texts, prepared.settings.instructions) if text)
-        return replace(prepared, system=system)
 
     def notes(self) -> Iterator[str]:
         return (note for _, rules in self.by_plugin for note in rules.notes())

@@ -6,11 +6,11 @@ from agent_nb.cassette.player import ReplayProvider
 from agent_nb.core.messages import Document, Image, Text, Usage
 from agent_nb.engine.cost import estimate_tokens
 from agent_nb.notebook.front_end import say
-from agent_nb.notebook.magic.cell_input import CellPlan
+from agent_nb.notebook.magic.plan import CellRuns
 from agent_nb.run.run import total_cost
 
 
-def show_dry_run(plan: CellPlan) -> None:
+def show_dry_run(plan: CellRuns) -> None:
     prepared = plan.prepared[0]
     system, messages, tools = prepared.system, prepared.messages, prepared.tools
     if isinstance(replay := prepared.provider, ReplayProvider):
@@ -45,9 +45,9 @@ def show_dry_run(plan: CellPlan) -> None:
     say("\n".join(lines))
 
 
-def _source(plan: CellPlan) -> str:
+def _source(plan: CellRuns) -> str:
     """The source of the answer: `Model: demo`, `Models: demo (3), ollama:qwen3` or a cassette."""
-    counts = Counter(name.removesuffix(":") for name in plan.models)
+    counts = Counter(run.provider.name.removesuffix(":") for run in plan.prepared)
     names = ", ".join(name if count == 1 else f"{name} ({count})" for name, count in counts.items())
     if isinstance(replay := plan.prepared[0].provider, ReplayProvider):
         return f"Cassette: {replay.path}, recorded with {names}"

@@ -18,7 +18,7 @@ from agent_nb.engine.description import Description
 from agent_nb.engine.draft import CellPrompt
 from agent_nb.engine.feature_code import CellCode
 from agent_nb.images.pdf import to_attachment
-from agent_nb.notebook.cell_request import default_mode
+from agent_nb.notebook.cassette_choice import default_mode
 from agent_nb.notebook.session import Session
 from agent_nb.notebook.values.value_paths import lookup
 

@@ -89,13 +89,13 @@ def is_server(name: str) -> bool:
 
 
 def absent_tools(names: Iterable[str]) -> list[Tool]:
-    """Placeholders for the tools of these servers, which start only if no cassette matches."""
+    """Placeholders for the tools of the servers in `names`, which start only if no cassette matches."""
 
     def missing(args: object, context: object) -> None:
         raise AssertionError("a replay calls no server")
 
     tools = {}
-    for name in names:
+    for name in filter(is_server, names):
         server, _, tool = name.removeprefix(PREFIX).partition("/")
         spec = ToolSpec(name=wire_prefix(server) + "tools", description="", schema={"type": "object"})
         tools[server] = Tool(spec=spec, run=missing, title=lambda args: "", origin=f"{PREFIX}{server}/{tool}")  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def absent_tools(names: Iterable[str]) -> list[Tool]:
 async def start_tools(session: Session, names: Sequence[str]) -> list[Tool]:
     """Start the servers in `names` that are not running; return the selected tools."""
     selected: dict[str, Tool] = {}
-    for name in names:
+    for name in filter(is_server, names):
         server_name, _, tool_name = name.removeprefix(PREFIX).partition("/")
         server = _find(session, server_name)
         _allow(session, server)

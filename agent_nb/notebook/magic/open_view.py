@@ -13,10 +13,10 @@ from agent_nb.engine.request import CellRequest, read_input
 from agent_nb.engine.run_input import InputArgs
 from agent_nb.engine.start import Prepared
 from agent_nb.notebook.front_end import is_watched
-from agent_nb.notebook.magic.cell_input import CellPlan
 from agent_nb.notebook.magic.cell_rules import CellRules
+from agent_nb.notebook.magic.line import read_given_values, read_settings
 from agent_nb.notebook.magic.names import check_name
-from agent_nb.notebook.magic.plan import read_given_values, read_settings
+from agent_nb.notebook.magic.plan import CellRuns
 from agent_nb.notebook.magic.show_cell import check_name_is_free, show_cell
 from agent_nb.notebook.magic.tool_groups import read_tools
 from agent_nb.notebook.parsing import parse_line
@@ -54,7 +54,7 @@ async def open_view(session: Session, line: str, prompt: str) -> ClientsHandle:
     draft = CellDraft(runs=[prepared], host=session.host, given=given, has_system=False)
     await plan_cell(draft)
     prepared = replace(cast("Prepared", draft.runs[0]), system="")
-    plan = CellPlan(
+    plan = CellRuns(
         session=session,
         options=options,
         rules=rules,

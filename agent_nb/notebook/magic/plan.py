@@ -1,192 +1,168 @@
-"""Turns a cell and its options into a run that is ready to start. Validates everything before anything is sent."""
+"""Turns a cell into runs that are ready to start: of a cassette, else of models. Nothing is sent before they start."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from agent_nb._base.text import listed
+from agent_nb._base.constants import is_demo
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import sha256
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ConfigError
-from agent_nb.core.feature import features
-from agent_nb.core.options import OPTIONS, Options
-from agent_nb.core.run_settings import (
-    DERIVED,
-    MONEY,
-    TYPED,
-    Limits,
-    RunSettings,
-    check_stack,
-    count_variants,
-    stricter,
-)
-from agent_nb.engine.draft import CellDraft, CellPrompt
-from agent_nb.engine.parts import plan_cell, read_given
+from agent_nb.core.options import Options
+from agent_nb.engine.description import Description
+from agent_nb.engine.draft import CellDraft
+from agent_nb.engine.parts import plan_cell
+from agent_nb.engine.request import CellRequest
 from agent_nb.engine.start import Prepared
+from agent_nb.notebook.cassette_choice import all_demo, check_network
+from agent_nb.notebook.cell_runs import Cassettes, providers, recorded
 from agent_nb.notebook.failures import FailedCell, PlainCell
-from agent_nb.notebook.front_end import needs_view
-from agent_nb.notebook.live.viewer import LiveViewer
-from agent_nb.notebook.magic.base_run import base_run
-from agent_nb.notebook.magic.cassette_choice import check_network, choose_cassette
-from agent_nb.notebook.magic.cell_input import CellInput, CellPlan
 from agent_nb.notebook.magic.cell_rules import CellRules
-from agent_nb.notebook.magic.fix import fix_prompt
 from agent_nb.notebook.magic.inputs import check_prompt
-from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, is_server, start_tools
-from agent_nb.notebook.magic.model_choice import ModelChoice
+from agent_nb.notebook.magic.line import CellLine, read_line
+from agent_nb.notebook.magic.mcp import absent_tools, allow_agents, start_tools
 from agent_nb.notebook.magic.names import check_name
-from agent_nb.notebook.magic.prompt import read_prompt
-from agent_nb.notebook.page.bindings import Bindings, bind, read_names
-from agent_nb.notebook.page.pages import BoundViewer, follow_variables, store_of
+from agent_nb.notebook.magic.prompt import prompt_notes
+from agent_nb.notebook.magic.request import read_request
+from agent_nb.notebook.retry_cells import is_plain, line_options
 from agent_nb.notebook.session import Session
-from agent_nb.pages.chromium import installed_viewer
-from agent_nb.pages.page_check import PageViewer
-from agent_nb.run.run import Run
+from agent_nb.run.run import request_key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellRuns:
+    """The runs of a cell, and what showing them needs."""
+
+    session: Session
+    options: Options
+    rules: CellRules
+    given: Mapping[str, Any]
+    """What the cell gives to features, by their names."""
+    prepared: Sequence[Prepared]
+    """One per variant."""
+    key: str
+    """Identifies the output; equal requests have equal keys."""
+    note: str
+    """Lines to show first, such as a list of masked names."""
+    dry_run: Sequence[str] = ()
+    """Lines of features for `--dry-run`."""
+
+    @property
+    def replays(self) -> bool:
+        return self.prepared[0].runs_by == "recording"
 
 
 async def make_plan(
     session: Session, options: Options, cell: str | FailedCell | PlainCell, *, watched: bool
-) -> CellPlan:
+) -> CellRuns:
     """Read variables, files and options; raises `ConfigError` if the cell cannot run as written."""
-    cell_input = await _read(session, options, cell, watched=watched)
-    models, given = cell_input.models, cell_input.given
-    servers = [name for name in cell_input.options.tools if is_server(name)]
-    if replayed := await off_loop(cell_input.replay, absent_tools(servers)):
-        return replayed
-    check_network(models.names, cell_input.cassette.path)
-    models.check(session)
-    allow_agents(session, models.names)
-    plan = await off_loop(cell_input.from_models, await start_tools(session, servers))
-    has_system = cell_input.rules.has_system
-    draft = CellDraft(runs=[*plan.prepared], host=session.host, given=given, has_system=has_system)
-    await plan_cell(draft)
-    note = "\n".join(filter(None, (plan.note, *draft.notes)))
-    runs = tuple(cast("list[Prepared]", draft.runs))
-    return replace(plan, prepared=runs, note=note, dry_run=draft.dry_run)
-
-
-async def _read(
-    session: Session, options: Options, cell: str | FailedCell | PlainCell, *, watched: bool
-) -> CellInput:
     check_name(options.name, session.namespace)
-    about = None if isinstance(cell, str) else cell
     if isinstance(cell, str):
         await off_loop(check_prompt, session, cell)
-    rules = await off_loop(CellRules.of, session, options.name)
-    options = rules.options(options)
-    base = base_run(session, options)
-    settings = await off_loop(read_settings, session, options, base, rules)
-    count_variants(len(options.models), options.variants)
-    uses: Sequence[str] = ()
-    if not isinstance(cell, str):
-        cell, uses = await off_loop(fix_prompt, session, cell, schema_only=bool(settings.data))
-    models = await off_loop(ModelChoice.of, session, options.models, rules)
-    cassette = choose_cassette(options, base, models.recorded)
-    bindings = await _bind(session, options, base)
-    given = read_given_values(session, options, base, rules)
-    asked = CellPrompt(
-        text=cell.strip(),
-        host=session.host,
-        about=about,
-        uses=uses,
-        given=given,
-        sends_values=not settings.data,
-        connect=partial(_connect_page, session, is_watched=watched),
+    line = await read_line(session, options, cell)
+    request, prompt = await read_request(line, watched=watched)
+    # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
+    pace = line.options.pace if line.options.pace is not None else float(watched)
+    if runs := await off_loop(_replay, line, request, pace):
+        return await _planned(line, prompt, runs)
+    check_network(line.models.names, line.cassette.path)
+    line.models.check(session)
+    allow_agents(session, line.models.names)
+    started = await start_tools(session, line.options.tools)
+    absent = {tool.name for tool in absent_tools(line.options.tools)}
+    request = replace(request, toolbox=request.toolbox.without(absent).plus(*started))
+    runs = await off_loop(_of_models, line, request, pace)
+    return await _planned(line, prompt, runs, line.models.note(session))
+
+
+def _replay(line: CellLine, request: CellRequest, pace: float) -> list[Prepared]:
+    """The runs of a cassette of this request; empty if there is none."""
+    cassette, options, home = line.cassette, line.options, line.session.home
+    prompt, prefers_replay = request.run_input.prompt, options.prefers_replay
+    cassettes = Cassettes(
+        paths=cassette.paths(prompt, home, prefers_replay=prefers_replay),
+        folder=home,
+        pace=pace,
+        models=cassette.recorded_models(options.variants),
+        are_optional=cassette.mode == "auto" and (prefers_replay or all_demo(cassette.models)),
     )
-    prompt = await read_prompt(session, asked, bindings)
-    instructions = "\n\n".join(filter(None, (session.defaults.instructions, *asked.instructions)))
-    return CellInput(
+    return cassettes.play(request)
+
+
+def _of_models(line: CellLine, request: CellRequest, pace: float) -> list[Prepared]:
+    """The runs that call the models. Plugins limit their cost."""
+    options, session, cassette, names = line.options, line.session, line.cassette, line.models.names
+    if options.pace is not None and not any(map(is_demo, names)):
+        raise ConfigError(f"--pace works only for a demo or a replay, not for {names[0]!r}. Leave it out.")
+    settings = replace(request.settings, limits=line.rules.limits(request.settings.limits, names))
+    models = providers(names, pace, **settings.requested(), silence=session.defaults.silence)
+    request = replace(request, settings=settings)
+    if cassette.mode == "record":
+        request = recorded(request, cassette.path, session.home, quiet=True)
+    return request.prepare_variants(models, options.variants)
+
+
+async def _planned(
+    line: CellLine, prompt: Description, runs: Sequence[Prepared], demo_note: str = ""
+) -> CellRuns:
+    session, rules = line.session, line.rules
+    runs = [_with_facts(line, prompt, run) for run in runs]
+    notes = await off_loop(lambda: [*rules.notes(), demo_note, *_notes(line, prompt, runs[0])])
+    key, given, has_system = _key(line, prompt, runs), runs[0].given, bool(rules.system)
+    draft = CellDraft(runs=[*runs], host=session.host, given=given, has_system=has_system, notes=notes)
+    if runs[0].runs_by != "recording":
+        await plan_cell(draft)
+    return CellRuns(
         session=session,
-        options=options,
-        models=models,
-        cassette=cassette,
-        settings=replace(settings, instructions=instructions or None),
+        options=line.options,
         rules=rules,
-        base=base,
-        prompt=prompt,
-        source="" if prompt.has_cells else cell.strip(),
-        # If nobody is watching, a demo or replay does not wait. The times in its events stay the same.
-        pace=options.pace if options.pace is not None else (1.0 if watched else 0.0),
-        viewer=_viewer(session, bindings, is_shown=watched and not options.plain),
-        bindings=bindings,
         given=given,
+        prepared=cast("Sequence[Prepared]", draft.runs),
+        key=key,
+        note="\n".join(filter(None, draft.notes)),
+        dry_run=draft.dry_run,
     )
 
 
-def read_given_values(
-    session: Session, options: Options, base: Run | None, rules: CellRules
-) -> dict[str, Any]:
-    """What the cell's options, or else the user's defaults, give to features."""
-    values = {}
-    for feature in features():
-        value = options.value(feature.name)
-        default = session.defaults.default_of(feature) if feature.default else None
-        own = default if value is None else value
-        earlier = base.settings.get(feature.name) if base and feature.inherits else None
-        values[feature.name] = stricter(feature.name, own, earlier)
-    rules.given(values)
-    return {
-        feature.name: read_given(feature, values[feature.name], session.namespace)
-        for feature in features()
-        if values[feature.name] not in (None, "")
+def _notes(line: CellLine, prompt: Description, run: Prepared) -> Iterator[str]:
+    if line.settings.data:
+        yield "The model gets names, types and shapes of your data, and no values (`--data schema`)."
+    base = line.base
+    base_tools = line_options(base.settings).tools if base else ()
+    names = [name for name in base_tools if name not in line.options.tools and is_plain(name)]
+    if base and names:
+        flags = " ".join(f"-t {name}" for name in names)
+        yield f"`{base.name}` had the tools of `{flags}`, and this cell does not."
+    name, _, part = (line.options.base or line.options.name).partition(".")
+    if base and len(base.variants) > 1 and not part[:1].isdigit():
+        taken, other = f"variant {base.variant + 1} of {len(base.variants)}", 1 if base.variant else 2
+        yield f"This continues {taken} of `{name}`; `--from {name}.{other}` continues another."
+    if run.run_input.asked:  # a feature says what the model sees instead
+        prompt = replace(prompt, tables=())
+    yield from prompt_notes(prompt, run.run_input.shortened)
+
+
+def _with_facts(line: CellLine, prompt: Description, prepared: Prepared) -> Prepared:
+    """Record facts about the cell, in place of a cassette's: whether its prompt has data, its first line, unless it
+    contains a secret, and its masked text, unless it is the prompt."""
+    facts = {
+        name: value for name, value in prepared.recorded_settings.items() if name not in ("line", "cell")
     }
+    if (first := line.options.line) and safe_text(first) == first:
+        facts["line"] = first
+    if not prompt.has_cells and line.text not in ("", prepared.run_input.prompt):
+        facts["cell"] = safe_text(line.text)
+    if prompt.has_data:
+        facts["has_data"] = True
+    return replace(prepared, recorded_settings=facts)
 
 
-def _connect_page(session: Session, *, is_watched: bool) -> None:
-    """Connect to the page before there is a run to show: it is asked for cells of the notebook."""
-    if not is_watched or getattr(session.shell, "kernel", None) is None or needs_view():
-        return
-    from agent_nb.notebook.live.hub import hub
-
-    hub()
-
-
-def read_settings(session: Session, options: Options, base: Run | None, rules: CellRules) -> RunSettings:
-    defaults, earlier = session.defaults, base.settings if base else {}
-    values: dict[str, Any] = {
-        name: getattr(options, name) or stricter(name, getattr(defaults, name, None), earlier.get(name))
-        for name in (TYPED & OPTIONS.keys()) - DERIVED
-    }
-    stack = options.stack or earlier.get("stack") or defaults.stack
-    values["stack"] = stack and check_stack(stack)
-    data = rules.data(values["data"])
-    values["data"] = "" if data == "all" else data
-    if values["data"]:
-        _check_sends_no_values(options)
-    return RunSettings(
-        **{name: value for name, value in values.items() if value or name == "data"},
-        limits=Limits.read(
-            lambda name: getattr(options, name) or getattr(defaults, name, None), **{MONEY: "budget"}
-        ),
-        looks=defaults.looks,
-    )
-
-
-def _check_sends_no_values(options: Options) -> None:
-    senders = [each for each in features() if each.sends_values]
-    if options.network or any(options.value(each.name) for each in senders):
-        flags = [each.option.flags[0] for each in senders if each.option]
-        raise ConfigError(
-            f"{listed([*flags, '--network'])} send values, and --data schema sends none. Leave them out."
-        )
-
-
-def _viewer(session: Session, bindings: Bindings, *, is_shown: bool) -> PageViewer | None:
-    """The user's browser, if it shows the run; else headless Chromium, if it is installed."""
-    is_shown = is_shown and hasattr(session.shell, "kernel")
-    headless: PageViewer | None = installed_viewer()
-    headless = BoundViewer(headless, bindings) if headless and bindings else headless
-    return LiveViewer(headless) if is_shown else headless
-
-
-async def _bind(session: Session, options: Options, base: Run | None) -> Bindings:
-    """The page's bindings: the names of `--bind`, and those of the continued run."""
-    store, names = store_of(base.id, base.variant) if base else None, read_names(options.bind or "")
-    ipython_names = session.shell.user_ns_hidden
-    for name in names:
-        if name in ipython_names and ipython_names[name] is session.namespace.get(name):
-            raise ConfigError(f"`{name}` belongs to IPython. Bind variables and functions of your own.")
-    bindings = bind(names, session.namespace, store.rows if store else {})
-    await bindings.encode()
-    session.after_cell.add(follow_variables)
-    return bindings
+def _key(line: CellLine, prompt: Description, runs: Sequence[Prepared]) -> str:
+    first, *others = (prepared.provider.name for prepared in runs)
+    settings, base = runs[0].settings, line.base.key if line.base else ""
+    images = [sha256(image.data) for image in prompt.images]
+    request = (runs[0].run_input.prompt, first, base, settings.instructions or "")
+    # Omitted if empty, so that the key of a request without them stays the same.
+    extras = (others, *settings.matched().values(), images)
+    return request_key(line.options.name, *request, *(extra for extra in extras if extra))

@@ -38,12 +38,13 @@ async def read_prompt(session: Session, cell: CellPrompt, bindings: Bindings) ->
 
     cell.describe = described
     await parse_pages(paths_in(cell.text, ()), namespace)
-    bound = None
+    bound = []
     if bindings:
-        bound = await off_loop(bindings.describe, describe, secrets, schema_only=not cell.sends_values)
+        names_bound = await off_loop(bindings.describe, describe, secrets, schema_only=not cell.sends_values)
+        bound = [replace(names_bound, notes=(bindings.note,))]
     others = await prompt_parts(cell)
     own = await off_loop(expand, cell.text, namespace, describe_own, cell.titles)
-    parts = [replace(own, has_cells=bool(cell.about)), *([bound] if bound else []), *others]
+    parts = [replace(own, has_cells=bool(cell.about)), *bound, *others]
     text = "\n\n".join(part.text for part in parts if part.text)
     prompt = joined(whole_text(text), parts)
     return replace(prompt, broken=prompt.text != text, names=names)

@@ -2,6 +2,7 @@
 
 from agent_nb.core.errors import ConfigError, MissingKeyError
 from agent_nb.core.options import Options
+from agent_nb.engine.start import start_request
 from agent_nb.notebook.failures import FailedCell, PlainCell
 from agent_nb.notebook.front_end import CellError, RunStopped, is_watched
 from agent_nb.notebook.magic.dry_run import show_dry_run
@@ -22,7 +23,7 @@ async def run_cell(session: Session, options: Options, cell: str | FailedCell | 
             show_dry_run(plan)
             return
         check_name_is_free(session, plan.options.name)
-        handle = plan.start()
+        handle = start_request(plan.prepared)
     except MissingKeyError as error:
         raise ConfigError(missing_key(session, error)) from None
     if not (end := await show_cell(plan, handle, cell, watched=watched)):

@@ -23,11 +23,11 @@ from agent_nb.notebook.session import Session
 from agent_nb.notebook.views.views import View, view_for
 
 if TYPE_CHECKING:
-    from agent_nb.notebook.magic.cell_input import CellPlan
+    from agent_nb.notebook.magic.plan import CellRuns
 
 
 async def show_cell(
-    plan: "CellPlan", handle: Handle, cell: str | FailedCell | PlainCell, *, watched: bool
+    plan: "CellRuns", handle: Handle, cell: str | FailedCell | PlainCell, *, watched: bool
 ) -> CellEnd | None:
     """Show a run until it has ended; None for one in the background."""
     start, view = _open_view(plan, handle, cell, watched=watched)
@@ -42,7 +42,7 @@ async def show_cell(
 
 
 def _open_view(
-    plan: "CellPlan", handle: Handle, cell: str | FailedCell | PlainCell, *, watched: bool
+    plan: "CellRuns", handle: Handle, cell: str | FailedCell | PlainCell, *, watched: bool
 ) -> tuple[CellStart, View]:
     session, name = plan.session, plan.options.name
     succeed(session.pages.get(name, ""), handle.id)
@@ -75,14 +75,14 @@ def check_name_is_free(session: Session, name: str) -> None:
         )
 
 
-def _show(plan: "CellPlan", start: CellStart, view: View) -> None:
+def _show(plan: "CellRuns", start: CellStart, view: View) -> None:
     start_cell(start)
     view.start(plan.note)
     plan.rules.follow(start.handle, view.warn)
     view.connect(partial(pick, plan.session, start.handle), partial(keep_decisions, plan.session, start))
 
 
-async def _attend(plan: "CellPlan", start: CellStart, view: View) -> tuple[CellEnd, str | None]:
+async def _attend(plan: "CellRuns", start: CellStart, view: View) -> tuple[CellEnd, str | None]:
     """Show the run until its variables are set. Interrupts only stop it, however many there are."""
     handle = start.handle
     stop = partial(handle.stop, "interrupted")
@@ -101,7 +101,7 @@ async def _attend(plan: "CellPlan", start: CellStart, view: View) -> tuple[CellE
 
 
 async def _set(
-    plan: "CellPlan", start: CellStart, view: View, *, rebind: bool = True
+    plan: "CellRuns", start: CellStart, view: View, *, rebind: bool = True
 ) -> tuple[CellEnd, str | None]:
     """Wait for the run, set its variables and call what features do with it; the name of its files comes second."""
     session, options, handle = plan.session, plan.options, start.handle
@@ -124,7 +124,7 @@ async def _set(
     return end, files_name
 
 
-async def _finish(plan: "CellPlan", handle: Handle, view: View, end: CellEnd, files_name: str | None) -> None:
+async def _finish(plan: "CellRuns", handle: Handle, view: View, end: CellEnd, files_name: str | None) -> None:
     """Show the ended run."""
     if handle.recorded:
         view.warn(handle.recorded)
@@ -134,7 +134,7 @@ async def _finish(plan: "CellPlan", handle: Handle, view: View, end: CellEnd, fi
         view.warn(note)
 
 
-def _in_background(plan: "CellPlan", start: CellStart, view: View) -> None:
+def _in_background(plan: "CellRuns", start: CellStart, view: View) -> None:
     session, handle = plan.session, start.handle
     assign(session, handle.name, handle)
     session.background[handle.id] = handle

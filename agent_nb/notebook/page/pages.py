@@ -21,12 +21,10 @@ _stores: dict[tuple[str, int], PageStore] = {}
 class BoundPage:
     """The bindings of an agent's pages, in the form that `Agent` expects."""
 
-    def __init__(self, bindings: Bindings, *, is_in_prompt: bool = False) -> None:
-        self.bindings, self.types, self.is_in_prompt = bindings, bindings.types, is_in_prompt
+    def __init__(self, bindings: Bindings) -> None:
+        self.bindings, self.types = bindings, bindings.types
 
     def description(self, data: str) -> tuple[str, tuple[Attachment, ...]]:
-        if self.is_in_prompt:
-            return "", ()
         values = {name: row.value for name, row in self.bindings.items()}
         schema = partial(describe_schema, allowed_names=known_names(values))
         is_schema = data == "schema"

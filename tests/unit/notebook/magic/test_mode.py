@@ -7,7 +7,7 @@ import pytest
 from agent_nb import Agent, model
 from agent_nb._base.constants import MODE_VARIABLE
 from agent_nb.core.errors import AgentError
-from agent_nb.notebook.magic.cassette_choice import choose_cassette
+from agent_nb.notebook.cassette_choice import choose_cassette
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.model_choice import ModelChoice
 from agent_nb.notebook.magic.plan import make_plan
@@ -154,6 +154,6 @@ async def test_a_mismatch_says_what_differs(shell, recorded):
 
 async def test_offline_asks_no_model(shell, monkeypatch):
     monkeypatch.setenv(MODE_VARIABLE, "replay")
-    assert (await plan(shell, "hero -m demo:")).models == ["demo:"]
+    assert [run.provider.name for run in (await plan(shell, "hero -m demo:")).prepared] == ["demo:"]
     with pytest.raises(AgentError, match=r"no cassette 'cassettes/hero.run.jsonl' for 'openai:gpt-6-sol'"):
         await plan(shell, "hero -m openai:gpt-6-sol")

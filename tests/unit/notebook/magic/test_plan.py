@@ -9,7 +9,7 @@ import pytest
 from agent_nb import Agent, tool
 from agent_nb.core.errors import ConfigError
 from agent_nb.engine.cost import estimate_tokens
-from agent_nb.notebook.cell_request import providers
+from agent_nb.notebook.cell_runs import providers
 from agent_nb.notebook.magic.cell_rules import CellRules
 from agent_nb.notebook.magic.model_choice import ModelChoice
 from agent_nb.notebook.magic.plan import make_plan
@@ -211,7 +211,7 @@ async def test_the_configured_silence_reaches_every_model(shell, monkeypatch):
     shell.magics.silence = 42.0
     made = await plan(shell, "-m openai:gpt-6.1-sol -m demo:")
     assert made.prepared[0].provider.silence == 42.0
-    assert made.models[1].startswith("demo:")
+    assert made.prepared[1].provider.name.startswith("demo:")
 
 
 async def test_the_users_tools_are_added_to_the_file_tools(shell):

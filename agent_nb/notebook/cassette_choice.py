@@ -1,20 +1,50 @@
 """Chooses between the models and a cassette, from a cell's options and the environment."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from agent_nb._base.constants import MODE_VARIABLE, REPLAY, is_demo, is_replay
 from agent_nb.cassette.matching import cassettes_for
 from agent_nb.cassette.player import locate
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.options import CassetteMode, Options
-from agent_nb.notebook.cell_request import all_demo, default_mode, read_mode
 from agent_nb.run import Run
 from agent_nb.run.run_lines import SUFFIX
 
+MODES: tuple[CassetteMode, ...] = ("record", "replay", "live")
+OFF = "off"
 _FLAGS = {"record": "--record", "live": "--replay off"}
+
+
+def default_mode() -> CassetteMode | None:
+    default = os.environ.get(MODE_VARIABLE, "").strip().lower()
+    if default and default not in MODES:
+        raise ConfigError(f"{MODE_VARIABLE} is {default!r}. Set it to record, replay or live.")
+    return next((mode for mode in MODES if mode == default), None)
+
+
+def read_mode(options: Mapping[str, Any], spelling: str) -> tuple[CassetteMode | None, str]:
+    """The cassette mode and path selected by the options.
+
+    `options` may have `record` and `replay`: a path, True or empty text for the default one, `off` for `replay`.
+    `spelling` formats an option's name for error messages, such as `--{}`.
+    """
+    modes = {name: options[name] for name in ("record", "replay") if options.get(name) not in (None, False)}
+    if len(modes) > 1:
+        raise ConfigError(f"Use only one of {' and '.join(map(spelling.format, modes))}.")
+    for name, value in modes.items():
+        if value == OFF:
+            return "live", ""
+        path = "" if value is True else Path(value).as_posix() if value else ""
+        return ("record" if name == "record" else "replay"), path
+    return None, ""
+
+
+def all_demo(models: Sequence[str]) -> bool:
+    return bool(models) and all(map(is_demo, models))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +115,11 @@ def _default_path(options: Options, base: Run | None) -> str:
     number = 1
     if base is not None and options.name == base.name:
         number += sum(message.requests for message in base.messages if message.role == "user")
-    return f"cassettes/{options.name}{'' if number == 1 else f'-{number}'}{SUFFIX}"
+    return cassette_path(f"{options.name}{'' if number == 1 else f'-{number}'}")
+
+
+def cassette_path(name: str, folder: str = "cassettes") -> str:
+    return f"{folder}/{name}{SUFFIX}"
 
 
 def check_network(models: Sequence[str], cassette: str) -> None:
