@@ -6,6 +6,7 @@ from dataclasses import replace
 import PIL.Image
 import pytest
 
+import agent_nb.notebook.kernel_tools.python  # noqa: F401 - what it says of outputs may be sent
 from agent_nb import Agent, Answer, ConfigError, tool
 from agent_nb.core.messages import Image, ToolResult
 from agent_nb.engine.data_gate import HELD
