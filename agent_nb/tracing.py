@@ -7,6 +7,7 @@ Spans go to your application's tracer provider; without one, they are dropped. A
 `chat MODEL`, a tool call `execute_tool NAME`. Attributes outside the conventions start with `agent_nb.`.
 """
 
+import json
 import time
 from functools import partial
 from typing import Any
@@ -25,7 +26,7 @@ from opentelemetry.trace import (
 )
 
 import agent_nb.core.events as ev
-from agent_nb._base.secrets import Masked, dump_masked, mask
+from agent_nb._base.secrets import mask_json
 from agent_nb._base.wire import Json
 from agent_nb.core.messages import Message, Text, Thinking, ToolCall, ToolResult, Usage, user
 from agent_nb.engine.journal import OBSERVERS
@@ -179,7 +180,7 @@ class RunTracer:
             f"execute_tool {name}", context=self._run_context, attributes=attributes
         )
         if self._contents:
-            _set_text(span, "gen_ai.tool.call.arguments", dump_masked(self._arguments.get(call_id)))
+            span.set_attribute("gen_ai.tool.call.arguments", _text(self._arguments.get(call_id)))
         return span
 
     def _finish_call(self, event: ev.ToolFinished) -> None:
@@ -195,7 +196,7 @@ class RunTracer:
 
     def _record_messages(self, span: Span, name: str, messages: list[Json]) -> None:
         if self._contents:
-            _set_text(span, name, dump_masked(messages))
+            span.set_attribute(name, _text(messages))
 
     def _change_messages(self, event: ev.MessageAdded | ev.ConversationCompacted) -> None:
         if isinstance(event, ev.ConversationCompacted):
@@ -212,17 +213,19 @@ class RunTracer:
             results = [part for part in message.parts if isinstance(part, ToolResult)]
             for call_id, result in zip(self._names, results, strict=False):
                 if self._contents and call_id in self._finished:
-                    _set_text(self._finished[call_id][0], "gen_ai.tool.call.result", mask(result.text))
+                    self._finished[call_id][0].set_attribute("gen_ai.tool.call.result", _text(result.text))
             self._end_calls()
 
 
-def _set_text(span: Span, name: str, text: Masked) -> None:
-    span.set_attribute(name, text)
+def _text(value: Any) -> str:
+    """Return a text, or JSON as text, masked."""
+    masked = mask_json(value)
+    return masked if isinstance(masked, str) else json.dumps(masked, ensure_ascii=False)
 
 
 def _fail(span: Span, kind: str, description: str) -> None:
     span.set_attribute("error.type", kind)
-    span.set_status(Status(StatusCode.ERROR, mask(description)))
+    span.set_status(Status(StatusCode.ERROR, _text(description)))
 
 
 def _usage(usage: Usage) -> dict[str, Any]:

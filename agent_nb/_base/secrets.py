@@ -11,7 +11,7 @@ from typing import Any, NewType
 from urllib.parse import unquote
 
 from agent_nb._base.late import SECRET_SOURCES
-from agent_nb._base.text import change_texts, on_one_line, shortened, showable_text, without_controls
+from agent_nb._base.text import change_texts, on_one_line, printable_line, showable_text, without_controls
 
 # A key may follow an escaped character, as in quoted JSON or a URL: `\n` ends in a letter, so \b does not match there.
 _ESCAPED = r"(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=\\x[0-9a-fA-F]{2})|(?<=%[0-9a-fA-F]{2})"
@@ -183,6 +183,9 @@ def forms_of(secret: str) -> set[str]:
     """The value as texts may contain it: unescaped, with single spaces, and its long lines."""
     forms = [reading.text for text in (secret, " ".join(secret.split())) for reading in readings(text)]
     forms += [form.replace(" ", "+") for form in forms]  # as in a query string
+    forms += [
+        form.rstrip("\\") for form in forms
+    ]  # a last backslash may read as the escape of a quotation mark
     return {*filter(can_be_secret, forms), *_long_lines(secret)}
 
 
@@ -266,11 +269,6 @@ def mask(text: str) -> Masked:
     return Masked(mask_spans(text, spans) if spans else text)
 
 
-def short_line(text: str, limit: int) -> str:
-    """Return the text on one line, masked before it is cut: half a secret would not be recognised."""
-    return shortened(on_one_line(mask(text)), limit)
-
-
 def safe_text(text: str) -> Masked:
     """Mask the text and replace characters that front ends cannot save or show."""
     return mask(showable_text(text))
@@ -296,13 +294,6 @@ def mask_pieces(texts: Sequence[str]) -> list[str]:
 
 def mask_json(value: Any) -> Any:
     return change_texts(value, mask)
-
-
-def dump_masked(value: Any) -> Masked:
-    text = json.dumps(value, ensure_ascii=False)
-    return (
-        masked if (masked := mask(text)) is text else Masked(json.dumps(mask_json(value), ensure_ascii=False))
-    )
 
 
 def exact(value: Any) -> Any:
@@ -442,6 +433,11 @@ def mask_values(text: str, values: Collection[str] | None = None) -> str:
     return mask_spans(text, _merged(text, [*_spans_of(values, text), *_cut_spans(values, text)], ()))
 
 
+def for_model(text: str, values: Collection[str] | None = None) -> str:
+    """Mask keys and the values of variables in a text of the notebook, of a tool or of a file of the user's."""
+    return mask_values(mask(text), values)
+
+
 def _cut_spans(values: Collection[str], text: str) -> Iterator[Span]:
     """Spans of values whose start or end is missing, because the text was shortened there."""
     near_values = _near(values, text)
@@ -516,6 +512,32 @@ class StreamMasker:
         spans = [(max(start, returned), stop) for start, stop in secret_spans(text[:end]) if stop > returned]
         self._before, self.held = text[max(0, end - _CONTEXT) : end], text[end:]
         return showable_text(mask_spans(text[:end], spans)[returned:])
+
+
+def has_secret(text: str) -> bool:
+    return bool(secret_spans(text))
+
+
+def beginning(text: str, limit: int) -> str:
+    """Return at most `limit` characters. Half a secret would not be recognised, so a mask replaces one at the end."""
+    if len(text) <= limit:
+        return text
+    end = cut_before_secret(text[: limit + _MAX_KEY], limit)
+    return text[:end] + MASK if end <= limit - len(MASK) else text[:end]
+
+
+def shortened(text: str, limit: int) -> str:
+    """Truncate to `limit` characters, the last of which is then `…`, and not within a secret."""
+    return text if len(text) <= limit else f"{beginning(text, limit - 1)}…"
+
+
+def short_line(text: str, limit: int) -> str:
+    return shortened(on_one_line(text), limit)
+
+
+def safe_line(text: str, limit: int) -> str:
+    """Return the text on one line, without control and bidi characters that could disguise it."""
+    return shortened(printable_line(text), limit)
 
 
 def cut_before_secret(text: str, end: int) -> int:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from agent_nb._base.secrets import Masked, safe_text
+from agent_nb._base.secrets import safe_text
+from agent_nb._base.text import change_texts
 
 _GAP = "  "
 _NO_MATH = "mathjax_ignore"
@@ -29,15 +30,23 @@ class Table:
     plots: Mapping[str, str] = field(default_factory=dict)
     """The addresses of images below the table, by name."""
 
-    def __repr__(self) -> Masked:
+    def __post_init__(self) -> None:
+        # Masked before its lines are wrapped.
+        cells = [[*map(str, row)] for row in (self.columns, *self.rows)]
+        cells, self.empty, self.note, self.plots = change_texts(
+            (cells, self.empty, self.note, self.plots), safe_text
+        )
+        self.columns, *self.rows = cells
+
+    def __repr__(self) -> str:
         # Notebooks and files use the full width, so that equal tables give equal text.
-        return safe_text(self.to_text(shutil.get_terminal_size().columns if sys.stdout.isatty() else None))
+        return self.to_text(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
 
     def to_text(self, width: int | None = None) -> str:
         """Return aligned columns; with a width, cells wrap at spaces."""
         if not self.rows:
             return self.empty
-        cells = self._masked_cells()
+        cells = [self.columns, *self.rows]
         widths = _fitted(cells, width)
         right = [name in self.numbers for name in self.columns]
         lines = [
@@ -50,23 +59,16 @@ class Table:
         ]
         return "\n".join([*lines, *([self.note] if self.note else [])])
 
-    def _repr_html_(self) -> Masked:
+    def _repr_html_(self) -> str:
         if not self.rows:
-            return safe_text(f"<p>{escape(self.empty)}</p>")
-        columns, *rows = self._masked_cells()
-        head, body = self._row("th", columns), "".join(self._row("td", row) for row in rows)
+            return f"<p>{escape(self.empty)}</p>"
+        head, body = self._row("th", self.columns), "".join(self._row("td", row) for row in self.rows)
         note = f'<p class="{_NO_MATH}">{escape(self.note)}</p>' if self.note else ""
         plots = "".join(
             f'<p>{escape(name)}<br><img alt="strip plot" src="{address}"></p>'
             for name, address in self.plots.items()
         )
-        return safe_text(
-            f'<table class="{_NO_MATH}"><thead>{head}</thead><tbody>{body}</tbody></table>{note}{plots}'
-        )
-
-    def _masked_cells(self) -> list[list[str]]:
-        """The heading and the rows, masked before their lines are wrapped."""
-        return [[safe_text(str(cell)) for cell in row] for row in (self.columns, *self.rows)]
+        return f'<table class="{_NO_MATH}"><thead>{head}</thead><tbody>{body}</tbody></table>{note}{plots}'
 
     def _row(self, tag: str, cells: Sequence[str]) -> str:
         sides = ("right;white-space:nowrap" if name in self.numbers else "left" for name in self.columns)

@@ -77,11 +77,6 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def shortened(text: str, limit: int) -> str:
-    """Truncate to `limit` characters, the last of which is then `…`."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
 def plural(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

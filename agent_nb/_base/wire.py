@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
 
 Json = dict[str, Any]
 _MOST = 2**53

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from agent_nb._base.constants import ACP
-from agent_nb._base.secrets import safe_text, short_line
+from agent_nb._base.secrets import has_secret, mask, short_line
 from agent_nb._base.text import listed, printable, printable_line
 from agent_nb._base.user_file import UserFile
 from agent_nb.acp.known import KnownAgent
@@ -20,11 +20,12 @@ _SUGGESTED = 3
 def showable(models: Mapping[str, str]) -> dict[str, str]:
     """The names of the first models by id. Ids that a cell cannot name, or that contain a secret, are left out."""
     return {
-        model: short_line(printable_line(name), _MAX_CHARACTERS)
+        model: short_line(mask(printable_line(name)), _MAX_CHARACTERS)
         for model, name in [*models.items()][:MAX_MODELS]
         if 0 < len(model) <= _MAX_CHARACTERS
         and " " not in model
-        and printable(safe_text(model), keep="") == model
+        and printable(model, keep="") == model
+        and not has_secret(model)
     }
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from agent_nb._base.atomic import PATIENCE, append, locked, read_plain
 from agent_nb._base.constants import is_demo
-from agent_nb._base.secrets import dump_masked, safe_text
+from agent_nb._base.secrets import beginning, mask_json, safe_line
 from agent_nb._base.table import Table
-from agent_nb._base.text import change_texts, plural, printable_line, sha256, shortened, showable_text
+from agent_nb._base.text import change_texts, plural, sha256, showable_text
 from agent_nb._base.wire import Json, from_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ENDINGS
@@ -53,9 +53,8 @@ class Entry:
         """Return the line without line break, with secrets masked."""
         wire: Json = {item.name: getattr(self, item.name) for item in fields(self)}
         wire["time"] = self.time.astimezone(UTC).isoformat(timespec="milliseconds")
-        return dump_masked({name: value for name, value in wire.items() if value not in ("", (), {})}).encode(
-            "utf-8", "replace"
-        )
+        wire = mask_json({name: value for name, value in wire.items() if value not in ("", (), {})})
+        return json.dumps(wire, ensure_ascii=False).encode("utf-8", "replace")
 
     @classmethod
     def from_line(cls, line: bytes) -> "Entry | None":
@@ -76,13 +75,13 @@ def entry_of(run: Run, *, check: str = "", now: datetime | None = None, **more: 
         time=now or datetime.now(UTC),
         run=run.name,
         id=run.id,
-        prompt=safe_text(run.prompt)[:MAX_PROMPT],
+        prompt=beginning(showable_text(run.prompt), MAX_PROMPT),
         model=", ".join(models),
         status=status_of(run),
         ended=run.reason,
         files={path: sha256(content) for path, content in run.files.items()},
         cost=0.0 if run.settings.get("replayed") else run.cost,
-        check=safe_text(check)[:MAX_PROMPT],
+        check=beginning(showable_text(check), MAX_PROMPT),
         passed=None if is_unchecked else not run.failed_check,
         **more,
     )
@@ -197,4 +196,4 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _shown(text: str) -> str:
-    return shortened(printable_line(text), _MOST_CHARACTERS)
+    return safe_line(text, _MOST_CHARACTERS)

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from agent_nb._base.atomic import read_file
 from agent_nb._base.constants import ACP, vendor_of
-from agent_nb._base.text import did_you_mean, listed, printable, sha256, shortened
+from agent_nb._base.secrets import shortened
+from agent_nb._base.text import did_you_mean, listed, printable, sha256
 from agent_nb._base.user_file import home_folder
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.feature import features

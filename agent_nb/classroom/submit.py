@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from agent_nb._base.atomic import read_plain, write_atomically
-from agent_nb._base.secrets import can_be_secret, is_secret_name, secret_spans
-from agent_nb._base.text import plural, printable_line, shortened
+from agent_nb._base.secrets import can_be_secret, is_secret_name, secret_spans, shortened
+from agent_nb._base.text import plural, printable_line
 from agent_nb._base.wire import Json
 from agent_nb.classroom.log import FILE, LogReading, read_log
 from agent_nb.core.errors import ConfigError, SavedRunError

@@ -20,6 +20,15 @@ class AgentError(Exception):
         super().__init__(safe_text(message))
 
 
+def error_text(error: BaseException) -> str:
+    """`ValueError: the message`, masked."""
+    try:
+        message = str(error)
+    except BaseException:  # the error's own `__str__` failed
+        message = ""
+    return str(AgentError(f"{type(error).__name__}: {message}".removesuffix(": ")))
+
+
 class ConfigError(AgentError):
     """A setting, argument or name is wrong."""
 

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from agent_nb._base.late import SECRET_SOURCES
-from agent_nb._base.secrets import as_accepted, known_secrets, mask
+from agent_nb._base.secrets import as_accepted, known_secrets
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
@@ -325,7 +325,7 @@ class Approvals:
         try:
             with self.hold():
                 answer = await self._answer(rule, call, args, request)
-            answer = replace(answer, note=await sendable(mask(answer.note.strip())))
+            answer = replace(answer, note=await sendable(answer.note.strip()))
             if answer.args == args or not question.get("schema"):  # only tool arguments can be edited
                 answer = replace(answer, args=None)
         except (asyncio.CancelledError, EndRun):

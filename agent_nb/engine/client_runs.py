@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import cast
 
-from agent_nb._base.text import printable_line, shortened
+from agent_nb._base.secrets import safe_line
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import Note, Reason
@@ -35,7 +35,7 @@ class ClientProvider(Provider):
         self.has_joined = asyncio.Event()
 
     def join(self, title: str) -> None:
-        self.name += shortened(printable_line(title).strip(), LONGEST_TITLE) or "unnamed"
+        self.name += safe_line(title, LONGEST_TITLE) or "unnamed"
         self.has_joined.set()
 
     async def introduce(self) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from agent_nb._base.text import plural, shortened
+from agent_nb._base.secrets import shortened
+from agent_nb._base.text import plural
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import ProviderError
 from agent_nb.core.events import TurnFinished, WhyCompacted

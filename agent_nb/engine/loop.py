@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from agent_nb._base.log import log
-from agent_nb._base.secrets import mask
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import AgentError, ModelNotFoundError
+from agent_nb.core.errors import AgentError, ModelNotFoundError, RunFailedError, error_text
 from agent_nb.core.events import ENDINGS, Change, FileChanged, Reason, RunFinished, RunStarted, Thumbnail
 from agent_nb.core.messages import Message
 from agent_nb.engine.approval import Approvals, Consent
@@ -105,7 +104,7 @@ class EngineRun(RunHandle):
             self._finish("failed", str(error))
         except Exception as error:
             log.exception("the run failed")
-            self._finish("failed", f"{type(error).__name__}: {error}")
+            self._finish("failed", error_text(error))
         finally:
             self._budget.cancel_timer()
             self._turns.parts.close()
@@ -167,7 +166,7 @@ class EngineRun(RunHandle):
         end, failure = self._turns.parts.finish()
         if failure and not (error or ENDINGS[reason].is_by_user):
             reason, error = "failed", failure
-        error = error and mask(error)
+        error = error and str(RunFailedError(error))
         about = {"reason": reason, "error": error, "other_models": other_models, "answer": end.answer}
         self._emit(RunFinished, **about, values=end.values, usage=usage, cost=cost, seconds=seconds)
         return Run(

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import Any, TypeVar
 
 from agent_nb._base.log import log
-from agent_nb.core.errors import AgentError, ConfigError
+from agent_nb.core.errors import AgentError, ConfigError, error_text
 from agent_nb.core.events import Event
 from agent_nb.core.feature import Feature, features, imported, is_built_in
 from agent_nb.core.messages import ToolCall, ToolResult
@@ -231,7 +231,7 @@ def _named(
 
 
 def failure_text(name: str, error: Exception) -> str:
-    return f"The feature `{name}` failed: {type(error).__name__}: {error}"
+    return f"The feature `{name}` failed: {error_text(error)}"
 
 
 @cache

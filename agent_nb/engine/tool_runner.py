@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import BranchError, ToolError
 from agent_nb.core.events import ToolFinished, ToolProgress, ToolReady, ToolRunning

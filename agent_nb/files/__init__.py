@@ -2,7 +2,6 @@
 
 import base64
 import bisect
-import html
 import io
 import mimetypes
 import os
@@ -15,6 +14,7 @@ from typing import Any
 import agent_nb.core.events as ev
 from agent_nb._base.atomic import check_place, folder_of, not_ours, note_written, write_atomically
 from agent_nb._base.secrets import mask
+from agent_nb._base.table import Table
 from agent_nb._base.text import slices, whole_text
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import FileError
@@ -340,17 +340,11 @@ class Files(Mapping[str, Content]):
         return mask(f"Files({', '.join(entries + omitted)})")
 
     def _repr_html_(self) -> str:
-        if not self:
-            return "<em>no files</em>"
-        rows = "".join(
-            f"<tr><td><code>{html.escape(mask(path))}</code></td><td>{html.escape(media_type(path, content))}</td>"
-            f"<td>{self.size_text(path)}</td><td>{self.version(path)}</td></tr>"
+        rows = [
+            (path, media_type(path, content), self.size_text(path), self.version(path))
             for path, content in self.items()
-        )
-        return (
-            "<table><thead><tr><th>path</th><th>type</th><th>size</th><th>versions</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>"
-        )
+        ]
+        return Table(("path", "type", "size", "versions"), rows, "no files")._repr_html_()
 
     def _copy(self) -> "Files":
         copy = Files()

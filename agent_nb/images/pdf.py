@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from agent_nb._base.secrets import mask, mask_values
+from agent_nb._base.secrets import for_model
 from agent_nb._base.text import fenced, whole_text
 from agent_nb.core.errors import ConfigError, InstallError
 from agent_nb.core.messages import Attachment, Document
@@ -111,7 +111,7 @@ def document_text(document: Document) -> str:
             " Use a model of Anthropic, OpenAI or Gemini."
         )
     omitted = f"\n\n… ({pages_left:,} more pages)" if pages_left else ""
-    return f"The text of `{document.name}`:\n{fenced(mask_values(mask(text)) + omitted)}"
+    return f"The text of `{document.name}`:\n{fenced(for_model(text) + omitted)}"
 
 
 def _extracted(document: Document) -> tuple[str, int]:

@@ -137,9 +137,7 @@ class CellError(Exception):
     """Ends a cell with a one-line error, without a traceback."""
 
     def __init__(self, title: str, message: str) -> None:
-        from agent_nb._base.secrets import safe_text
-
-        super().__init__(safe_text(message))
+        super().__init__(str(AgentError(message)))
         self.title = title
 
     def _render_traceback_(self) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any
 from IPython.core.magic_arguments import MagicArgumentParser
 from IPython.utils.process import arg_split
 
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.option import Option
 from agent_nb.core.options import OPTIONS, Options

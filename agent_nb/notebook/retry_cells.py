@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from agent_nb._base.constants import DEMO, DEMO_MODEL
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import has_secret
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import RunFinished
@@ -29,7 +29,7 @@ def written_cell(shell: Any, prompt: str) -> str:
 
 def retry_cells(run: Run, cell: str) -> tuple[str, tuple[str, ...]]:
     """The cell and its versions with other models; empty unless the run failed and the cell can be shown."""
-    if run.reason != "failed" or not 0 < len(cell) <= MAX_CELL or safe_text(cell) != cell:
+    if run.reason != "failed" or not 0 < len(cell) <= MAX_CELL or has_secret(cell):
         return "", ()
     return cell, tuple(filter(None, (with_model(cell, model) for model in _other_models(run))))
 

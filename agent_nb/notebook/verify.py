@@ -18,8 +18,9 @@ from subprocess import DEVNULL
 from types import ModuleType
 from typing import Any
 
+from agent_nb._base.secrets import shortened
 from agent_nb._base.table import Table
-from agent_nb._base.text import plural, printable, shortened
+from agent_nb._base.text import plural, printable
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Image
 from agent_nb.notebook.kernel_tools.execute import has_run

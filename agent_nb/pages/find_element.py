@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import FileChanged, ToolReady, ToolStarted, TurnStarted

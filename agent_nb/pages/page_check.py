@@ -14,7 +14,8 @@ from typing import Any, Literal, NoReturn, Protocol, TypeVar, get_args
 from weakref import WeakValueDictionary
 
 from agent_nb._base.constants import CHECK_TYPE
-from agent_nb._base.text import shortened, showable_text
+from agent_nb._base.secrets import shortened
+from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json, from_wire, to_wire
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.events import MimeBundle

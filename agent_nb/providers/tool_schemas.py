@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import Any
 
-from agent_nb._base.text import shortened, whole_text
+from agent_nb._base.secrets import shortened
+from agent_nb._base.text import whole_text
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.messages import Part, ToolCall, ToolResult, ToolSpec

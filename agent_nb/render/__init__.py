@@ -29,15 +29,18 @@ def bundle(run: FinishedRun, image: bytes = b"", load: str = "") -> MaskedJson:
     `load` is the command that loads the saved run in a new kernel.
     """
     rows = list(shortened(rows_of(run), run.name))
-    figure = {"image/png": Exact(base64.b64encode(image).decode())} if image else {}
-    return for_page(
-        {
-            "text/html": frozen_html(run, rows, image, load, MAX_SAVED_CODE),
-            "text/markdown": markdown(run, rows),
-            "text/plain": plain_text(run, rows, shortened_text(run.text, f"{run.name}.text")),
-            **figure,
-        }
+    return _output(
+        frozen_html(run, rows, image, load, MAX_SAVED_CODE),
+        markdown(run, rows),
+        plain_text(run, rows, shortened_text(run.text, f"{run.name}.text")),
+        image,
     )
+
+
+def _output(markup: str, in_markdown: str, in_text: str, image: bytes = b"") -> MaskedJson:
+    """Return the MIME bundle of these forms, masked."""
+    figure = {"image/png": Exact(base64.b64encode(image).decode())} if image else {}
+    return for_page({"text/html": markup, "text/markdown": in_markdown, "text/plain": in_text, **figure})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,20 +62,16 @@ def first_frame(
     rows = list(shortened(progress.rows, name))
     in_markdown, in_text = progress_texts(rows)
     about = f"{name}: running, or was when this was saved ({model_label(model)})"
-    return for_page(
-        {
-            "text/html": running_html(key, name, run_id, progress_html(name, facts, rows, status)),
-            "text/markdown": f"{note}\n\n{in_markdown}".strip(),
-            "text/plain": f"{about}\n{in_text}".strip(),
-        }
+    return _output(
+        running_html(key, name, run_id, progress_html(name, facts, rows, status)),
+        f"{note}\n\n{in_markdown}".strip(),
+        f"{about}\n{in_text}".strip(),
     )
 
 
 def abandoned_frame(name: str, why: str) -> MaskedJson:
     note = f"{name} has ended, but its output could not be made. {why}"
-    return for_page(
-        {"text/html": f"<p>{html.escape(note)}</p>", "text/markdown": as_text(note), "text/plain": note}
-    )
+    return _output(f"<p>{html.escape(note)}</p>", as_text(note), note)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from typing import Any, assert_never
 from agent_nb._base.atomic import FOLDER
 from agent_nb._base.constants import CHECK_TYPE, INTERACTIVE_NOTE, INTERACTIVE_TYPE, NAMES_TYPE
 from agent_nb._base.late import PAGE_LOADERS
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import beginning, mask
 from agent_nb._base.table import Table
 from agent_nb._base.text import on_one_line, plural
 from agent_nb.core.bound_pages import bound_pages
@@ -192,10 +192,10 @@ def _inside(row: ToolRow) -> str:
 
 
 def _source(code: str) -> str:
-    """Highlight code; a sanitiser removes the colours. Masked first, because half a key would not be recognised."""
+    """Highlight code; a sanitiser removes the colours."""
     pieces = (
         re.sub("(.+)", rf'<span class="anb-{colour}">\1</span>', text) if colour else text
-        for colour, text in coloured(_cut(mask(code)).rstrip())
+        for colour, text in coloured(_cut(code).rstrip())
     )
     return _folded("".join(pieces), '<pre class="anb-source"><code>', "</code></pre>")
 
@@ -205,8 +205,7 @@ def _arguments(args: Mapping[str, Any]) -> str:
     lines = []
     for name, value in args.items():
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
-        # Masked before it is cut, because half a key would not be recognised.
-        text = text if len(text) <= MAX_ARGUMENT else mask(text)[:MAX_ARGUMENT] + " …"
+        text = text if len(text) <= MAX_ARGUMENT else f"{beginning(text, MAX_ARGUMENT)} …"
         lines.append(f"{name}:\n{text}" if "\n" in text else f"{name}: {text}")
     return "\n".join(lines)
 
@@ -284,9 +283,9 @@ def _folded(markup: str, opening: str = "<pre>", closing: str = "</pre>") -> str
 
 
 def _cut(text: str) -> str:
-    if len(text) <= MAX_OUTPUT:
-        return text
-    return f"{mask(text)[:MAX_OUTPUT]}\n… {human_size(len(text) - MAX_OUTPUT)} more"
+    """Return the beginning of a text, masked: its parts become elements of HTML."""
+    more = f"\n… {human_size(len(text) - MAX_OUTPUT)} more" if len(text) > MAX_OUTPUT else ""
+    return mask(beginning(text, MAX_OUTPUT)) + more
 
 
 def _fold(summary: str, inside: str) -> str:
@@ -294,8 +293,8 @@ def _fold(summary: str, inside: str) -> str:
 
 
 def code_html(code: str) -> str:
-    """Mask and escape code. Uses few entities: they are the slowest part of JupyterLab's sanitiser."""
-    return re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", mask(code)).replace("<", "&lt;")
+    """Escape code with few entities, which are the slowest part of JupyterLab's sanitiser."""
+    return re.sub(r"&(?=[A-Za-z0-9#])", "&amp;", code).replace("<", "&lt;")
 
 
 def coloured(code: str) -> Iterator[tuple[str, str]]:
@@ -393,7 +392,7 @@ def progress_html(name: str, facts: list[str], rows: Sequence[Row], note: str) -
 
 def html_page(run: FinishedRun, rows: Sequence[Row], notes: str = "") -> str:
     prompt = written_prompt(run)
-    title = html.escape(on_one_line(mask(f"{run.name}: {prompt}"))[:120])
+    title = html.escape(beginning(on_one_line(f"{run.name}: {prompt}"), 120))
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -413,7 +412,7 @@ def page_alone(run: FinishedRun) -> str | None:
     page = whole_page(run)
     if page is None:
         return None
-    title = html.escape(mask(f"{run.name}: {run.files.entry}"))
+    title = html.escape(f"{run.name}: {run.files.entry}")
     return framed_page(page, f'<meta charset="utf-8"><title>{title}</title>', _saved_script(run))
 
 
@@ -498,8 +497,7 @@ def _code(run: FinishedRun, limit: int) -> str:
         expression = f"<code>{html.escape(subscript(run, path))}</code>"
         start = ""
         if isinstance(content, str):
-            # Masked before it is cut, because half a key would not be recognised.
-            start = content if len(content) <= limit else mask(content)[:limit].rpartition("\n")[0]
+            start = content if len(content) <= limit else beginning(content, limit).rpartition("\n")[0]
             limit -= len(start)
         if not start:
             files.append(f"<p>{title}: {expression}</p>")

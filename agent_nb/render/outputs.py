@@ -63,12 +63,13 @@ def safe_output(bundle: MimeBundle) -> dict[str, str]:
     picture = images.pop(SVG, "")
     image = f'<img alt="image" src="data:{SVG};base64,{picture}">' if picture else ""
     data = {
-        "text/plain": safe_text(texts.get("text/plain", "")),
-        "text/html": image or safe_text(_reduced_html(texts.get("text/html", ""))),
-        "text/markdown": safe_text(rebuilt(texts.get("text/markdown", ""))),
-        **images,
+        "text/plain": texts.get("text/plain", ""),
+        "text/html": "" if image else _reduced_html(texts.get("text/html", "")),
+        "text/markdown": rebuilt(texts.get("text/markdown", "")),
     }
-    return {kind: content for kind, content in data.items() if content}
+    masked: dict[str, str] = {kind: safe_text(content) for kind, content in data.items()}
+    masked |= {"text/html": image or masked["text/html"], **images}
+    return {kind: content for kind, content in masked.items() if content}
 
 
 def image_data(kind: str, content: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
+    from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
 _SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
@@ -45,7 +46,12 @@ _ALIGNED = {"text-align:left": ":--", "text-align:center": ":-:", "text-align:ri
 
 def to_html(markdown: str, marks: Mapping[int, str] = {}) -> str:
     """Render as HTML with these texts marked, each after its offset in UTF-16 units in the text without code."""
-    return str(parser().render(mask(markdown), {"marks": marks, "at": 0}))
+    md = parser()
+    return str(md.renderer.render(_parsed(markdown), md.options, {"marks": marks, "at": 0}))
+
+
+def _parsed(markdown: str) -> "list[Token]":
+    return parser().parse(mask(markdown))
 
 
 def _marked(renderer: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
@@ -72,13 +78,16 @@ def _utf16(text: str) -> bytes:
 
 
 def with_code(text: str) -> str:
-    pieces = mask(text).split("`")
-    if len(pieces) % 2 == 0:
-        return _prose("`".join(pieces))
     return "".join(
         f"<code>{html.escape(piece, quote=False)}</code>" if index % 2 else _prose(piece)
-        for index, piece in enumerate(pieces)
+        for index, piece in enumerate(_pieces(text))
     )
+
+
+def _pieces(text: str) -> list[str]:
+    """Mask a text and split it at its backticks: every second piece is code."""
+    pieces = mask(text).split("`")
+    return pieces if len(pieces) % 2 else ["`".join(pieces)]
 
 
 def _prose(text: str) -> str:
@@ -189,24 +198,21 @@ def rebuilt(markdown: str, *, quoted: bool = False) -> str:
     """Return equivalent Markdown with images as links and HTML as text. `quoted`: it will be in a block quote."""
     from markdown_it.tree import SyntaxTreeNode
 
-    return _blocks(SyntaxTreeNode(parser().parse(mask(markdown))).children, quoted)
+    return _blocks(SyntaxTreeNode(_parsed(markdown)).children, quoted)
 
 
 def as_text(text: str, *, in_table: bool = False) -> str:
     """Escape plain text as Markdown, with `backticks` as code."""
-    pieces = mask(text).split("`")
-    if len(pieces) % 2 == 0:
-        pieces = ["`".join(pieces)]
     spans = (
         code_span(piece, in_table=in_table) if index % 2 else _escaped(piece)
-        for index, piece in enumerate(pieces)
+        for index, piece in enumerate(_pieces(text))
     )
     return _BLOCK_START.sub(r"\g<0>\\", "".join(spans))
 
 
 def code_span(code: str, *, in_table: bool = False) -> str:
     """Return a code span with a fence longer than any backticks in it."""
-    code = _LINE_BREAK.sub(" ", mask(code))
+    code = _LINE_BREAK.sub(" ", code)
     if _FORMULA_START.search(code) or (in_table and "|" in code):
         return f"<code>{_entities(code)}</code>"
     fence = "`" * (1 + max((len(ticks) for ticks in re.findall("`+", code)), default=0))

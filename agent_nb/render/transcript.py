@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, assert_never
 
 import agent_nb.core.events as ev
 from agent_nb._base.constants import NAMES_TYPE
-from agent_nb._base.secrets import mask, mask_json
+from agent_nb._base.secrets import beginning, mask_json
 from agent_nb._base.text import from_difference, on_one_line
 from agent_nb._base.wire import Json
 from agent_nb.core.events import FileAction, MimeBundle, Thumbnail
@@ -186,8 +186,7 @@ def shortened_text(text: str, expression: str) -> str:
     """Truncate Markdown after a complete line and append how much was omitted."""
     if len(text) <= MAX_TEXT:
         return text
-    # Masked before it is cut, because half a key would not be recognised.
-    start = mask(text)[:MAX_TEXT]
+    start = beginning(text, MAX_TEXT)
     start = start[: start.rfind("\n", MAX_TEXT // 2)].rstrip() if "\n" in start[MAX_TEXT // 2 :] else start
     fence = "\n```" if len(re.findall(r"^ *```", start, re.MULTILINE)) % 2 else ""
     return f"{start}{fence}\n\n… {human_size(len(text) - len(start))} more: `{expression}`"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from agent_nb._base.secrets import short_line
+from agent_nb._base.secrets import short_line, shortened
 from agent_nb._base.table import Table
-from agent_nb._base.text import plural, shortened
+from agent_nb._base.text import plural
 from agent_nb._base.wire import Json, parse_json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import ENDINGS, Reason, TurnStarted

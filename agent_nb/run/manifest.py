@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from agent_nb._base.secrets import Masked, mask_json, safe_text
-from agent_nb._base.text import fenced, on_one_line, plural, sha256
+from agent_nb._base.secrets import Masked, safe_text
+from agent_nb._base.text import change_texts, fenced, on_one_line, plural, sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.events import ApprovalResolved, TurnFinished
 from agent_nb.core.messages import sent_fields
@@ -26,15 +26,15 @@ _OPTIONS = [name for name, row in SETTINGS.items() if "statement" in row.listed_
 
 
 def manifest_of(run: RunRecord) -> Json:
-    return {
+    facts: Json = {
         "model": run.model,
         "model_returned": model_returned(run),
         "reason": run.reason,
-        "answer": mask_json(run.plain_answer),
+        "answer": run.plain_answer,
         "started": run.started.isoformat() if run.started else None,
         "ended": run.ended.isoformat() if run.ended else None,
         "settings": run.settings,
-        "prompt": safe_text(run.prompt),
+        "prompt": run.prompt,
         "ran_unasked": len(run.code_calls - {event.call_id for event in run.events.of(ApprovalResolved)}),
         "not_computed": [*run.unsupported],
         "approvals": [_approval(event) for event in run.events.of(ApprovalResolved)],
@@ -49,6 +49,7 @@ def manifest_of(run: RunRecord) -> Json:
         "seconds": run.seconds,
         "versions": {**package_versions()},
     }
+    return change_texts(facts, safe_text)  # type: ignore[no-any-return]
 
 
 def _approval(event: ApprovalResolved) -> Json:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import SupportsFloat
 
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.event_list import EventList

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import agent_nb.core.events as ev
-from agent_nb._base.secrets import Exact, StreamMasker, mask
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import Exact, StreamMasker, shortened
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.annotations import Annotation
 from agent_nb.core.event_list import continues
@@ -167,8 +166,8 @@ class Encoder:
         elif isinstance(delta, ev.ToolArgsDelta) and (delta.variant, delta.call_id) in self._streamed:
             return []  # the page shows the file instead
         wire: list[Json] = []
-        previous, masker = self._open.get(delta.variant, (delta, StreamMasker()))
-        if previous is not delta and not continues(delta, previous):
+        previous, masker = self._open.get(delta.variant, (None, None))
+        if previous is None or masker is None or not continues(delta, previous):
             wire += self._flush(delta.variant)
             masker = StreamMasker()
         held = len(masker.held)
@@ -230,5 +229,5 @@ def _masked_delta(delta: ev.Delta, shift: int, text: str) -> Json:
 
 def _shortened(name: str, value: Any) -> Any:
     if isinstance(value, str) and len(value) > LONGEST_ARGUMENT and name != "code":  # which can be inserted
-        return shortened(mask(value), LONGEST_ARGUMENT)
+        return shortened(value, LONGEST_ARGUMENT)
     return value

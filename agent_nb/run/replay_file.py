@@ -19,8 +19,8 @@ from typing import Any
 from agent_nb._base.atomic import write_atomically
 from agent_nb._base.bundles import bundle
 from agent_nb._base.constants import is_demo
-from agent_nb._base.secrets import MaskedJson, for_page, safe_text
-from agent_nb._base.text import sha256
+from agent_nb._base.secrets import MaskedJson, for_page
+from agent_nb._base.text import on_one_line, sha256
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.events import FileChanged, TurnStarted
@@ -53,24 +53,25 @@ def replay_html(run: RunRecord) -> str:
         raise ConfigError(f"`{run.name}` has no events to replay.")
     if not SCRIPT.exists():
         raise ConfigError("The page's code was not built. In a source tree, `make build` does that.")
-    record = _ENDS_SCRIPT.sub(r"\\u003c", json.dumps(_record(run), ensure_ascii=False))
+    record, prompt = _record(run)
+    data = _ENDS_SCRIPT.sub(r"\\u003c", json.dumps(record, ensure_ascii=False))
     script = _ENDS_SCRIPT.sub(r"\\x3c", SCRIPT.read_text(encoding="utf-8"))
-    prompt = safe_text(written_prompt(run))
-    title = html.escape(f"{safe_text(run.name)}: {' '.join(prompt.split())}"[:120])
+    title = html.escape(f"{record['batch']['meta']['name']}: {on_one_line(prompt)}"[:120])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy_for(record)}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy_for(data)}">'
         '<meta http-equiv="x-dns-prefetch-control" content="off">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{title}</title><style>{_STYLE}</style></head>\n"
         f'<body><h1 tabindex="0">{html.escape(prompt)}</h1>\n'
         "<main><p>This replay needs JavaScript. In JupyterLab, press “Trust HTML” above.</p></main>\n"
-        f'<script type="application/json">{record}</script>\n'
+        f'<script type="application/json">{data}</script>\n'
         f'<script type="module">{script}</script></body></html>\n'
     )
 
 
-def _record(run: RunRecord) -> MaskedJson:
+def _record(run: RunRecord) -> tuple[MaskedJson, str]:
+    """Return what the page's code reads, and the prompt, masked."""
     events = Encoder().encode(all_events(run))
     variants = run.variants or (run,)
     models = dict.fromkeys(variant.model for variant in variants)
@@ -93,11 +94,13 @@ def _record(run: RunRecord) -> MaskedJson:
             "requests": _requests(variants),
             "files": [_binary_files(variant) for variant in variants],
             "bound": [dict(saved_values(variant)) for variant in variants],
+            "prompt": written_prompt(run),
         }
     )
+    prompt: str = record.pop("prompt")
     # Key under which the reader's answers are stored.
     record["batch"]["meta"]["digest"] = sha256(json.dumps(record, sort_keys=True))[:16]
-    return record
+    return record, prompt
 
 
 def _requests(variants: tuple[RunRecord, ...]) -> Json:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
 from agent_nb._base.wire import Json, WireError, from_wire
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import ToolSpec

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ToolError
 from agent_nb.core.messages import ToolSpec

@@ -15,11 +15,11 @@ from typing import Any, NoReturn, TypeVar
 
 from agent_nb._base.late import SECRET_SOURCES
 from agent_nb._base.log import log
-from agent_nb._base.secrets import during_call, mask, mask_values
+from agent_nb._base.secrets import beginning, during_call, for_model, mask, mask_values
 from agent_nb._base.text import whole_text
 from agent_nb._base.threads import in_thread, off_loop
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import AgentError, BranchError, ConfigError, ToolError
+from agent_nb.core.errors import AgentError, BranchError, ConfigError, ToolError, error_text
 from agent_nb.core.events import Change, MimeBundle
 from agent_nb.core.messages import ToolCall, ToolSpec
 from agent_nb.files import MAX_TEXT_BYTES, Content, Files, Workspace
@@ -198,24 +198,26 @@ class Toolbox:
                 with contextlib.nullcontext() if tool.packaged else masked_output():
                     output = await _run(tool, args, context)
             except ToolError as error:
-                error.message, error.hint = await sendable(error.message), await sendable(error.hint)
+                texts = (error.message, error.hint)
+                error.message, error.hint = [await sendable(text, keys=tool.packaged) for text in texts]
                 raise
-            return replace(output, text=await sendable(output.text))
+            return replace(output, text=await sendable(output.text, keys=tool.packaged))
 
 
-async def sendable(text: str) -> str:
+async def sendable(text: str, *, keys: bool = True) -> str:
     """Mask and truncate a text for the model."""
-    text = whole_text(await masked(text))
+    text = whole_text(await masked(text, keys=keys))
     if len(text) <= MAX_TEXT:
         return text
-    return f"{text[:MAX_TEXT]}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
+    return f"{beginning(text, MAX_TEXT)}\n[{len(text) - MAX_TEXT:,} of {len(text):,} characters omitted]"
 
 
-async def masked(text: str) -> str:
-    """Mask the secret values of the user's variables in a text."""
+async def masked(text: str, *, keys: bool = False) -> str:
+    """Mask the secret values of the user's variables, and all `keys` in a text of the notebook."""
+    change = for_model if keys else mask_values
     if not SECRET_SOURCES or not text:
-        return text
-    work = asyncio.ensure_future(off_loop(mask_values, text))
+        return change(text)
+    work = asyncio.ensure_future(off_loop(change, text))
     try:
         return await asyncio.shield(work)
     except asyncio.CancelledError:
@@ -236,7 +238,7 @@ async def _run(tool: Tool, args: Json, context: ToolContext) -> ToolOutput:
         raise ToolError(str(error)) from error
     except Exception as error:
         log.debug("tool %s failed", tool.name, exc_info=True)
-        raise ToolError(_error_text(error)) from error
+        raise ToolError(beginning(error_text(error), MAX_ERROR)) from error
 
 
 def _in_branch(tool: Tool) -> Tool:
@@ -294,13 +296,6 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _finite(number: str) -> float:
     return float(number) if math.isfinite(float(number)) else _refuse_constant(number[:40])
-
-
-def _error_text(error: Exception) -> str:
-    try:
-        return f"{type(error).__name__}: {error}".removesuffix(": ")[:MAX_ERROR]
-    except Exception:  # the error's own `__str__` failed
-        return type(error).__name__
 
 
 def _spec_for_model(tool: Tool, *, lean: bool, types: bool) -> ToolSpec:

@@ -22,9 +22,8 @@ from typing import Any, Literal
 
 from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
-from agent_nb._base.secrets import mask
 from agent_nb._base.threads import background_loop, off_loop, ticking
-from agent_nb.core.errors import AgentError, ConfigError
+from agent_nb.core.errors import AgentError, ConfigError, error_text
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import Event, Reason, RunFinished
 from agent_nb.core.feature import plugins_code
@@ -88,7 +87,7 @@ class Workers:
                     raise
                 error = "the executor cancelled it"
             except (Exception, KeyboardInterrupt, SystemExit) as raised:  # raised by a worker
-                error = _sentence(raised)
+                error = error_text(raised)
                 log.info("a job of agent.map was lost: %s", error)
                 if "agent_nb" in error and ("ModuleNotFoundError" in error or "ImportError" in error):
                     self.problem = f"A worker cannot import agent_nb. Install {VERSIONS} there."
@@ -102,7 +101,7 @@ class Workers:
         except BrokenExecutor:
             raise
         except Exception as error:
-            return "unusable", mask(f"The executor accepts no jobs: {str(error).rstrip('.')}.")
+            return "unusable", str(ConfigError(f"The executor accepts no jobs: {str(error).rstrip('.')}."))
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -215,7 +214,7 @@ def run_job(
         return "unusable", f"A worker cannot create the agent: {error}"
     except Exception as error:
         needs = "It needs the same modules and packages."
-        return "unusable", f"A worker cannot load the agent ({_sentence(error)}). {needs}"
+        return "unusable", f"A worker cannot load the agent ({error_text(error)}). {needs}"
     for load_plugins in VENDOR_SOURCES:
         load_plugins()
     if absent := [name for name in needed if name not in plugins_code()]:
@@ -236,7 +235,7 @@ def run_job(
         work.cancel()
         return "interrupted", None
     except Exception as error:
-        return "failed", f"The worker could not run the job: {_sentence(error)}"
+        return "failed", f"The worker could not run the job: {error_text(error)}"
 
 
 def _is_stopped(batch: str) -> bool:
@@ -264,11 +263,7 @@ def pack(job: Job) -> bytes:
         content = dumps((job.agent, job.input_args))
     except Exception as error:  # a class's `__reduce__` may raise anything
         raise ConfigError(
-            f"The agent cannot be sent to another process: {_sentence(error).rstrip('.')}. Leave that part out; a"
+            f"The agent cannot be sent to another process: {error_text(error).rstrip('.')}. Leave that part out; a"
             " function can be defined in a module, or sent with `cloudpickle` if that is installed."
         ) from None
     return zlib.compress(content)  # executors log arguments, which may contain a key set in Python
-
-
-def _sentence(error: BaseException) -> str:
-    return mask(f"{type(error).__name__}: {error}")

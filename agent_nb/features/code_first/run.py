@@ -14,7 +14,8 @@ from itertools import chain
 from typing import Any, Literal
 
 from agent_nb._base.constants import NAMES_TYPE
-from agent_nb._base.text import fenced, shortened
+from agent_nb._base.secrets import shortened
+from agent_nb._base.text import fenced
 from agent_nb._base.wire import parse_json
 from agent_nb.features.answer import ANSWER
 from agent_nb.features.code_first import CODE_FIRST
@@ -173,7 +174,7 @@ class CodePart(RunPart):
         names = self._loaded.names()
         names = self._gate.known(names) if self._gate else names
         problem = "The code printed nothing." if last_result.ok else _hint(_problem(last_result), names)
-        text = await masked(code_correction(names, problem))
+        text = await masked(code_correction(names, problem), keys=True)
         if self._gate:
             self._gate.allow(text)
         return text

@@ -3,7 +3,7 @@
 import asyncio
 
 from agent_nb._base.constants import is_demo
-from agent_nb._base.secrets import mask
+from agent_nb._base.secrets import has_secret
 from agent_nb._base.threads import off_loop
 from agent_nb.features.saved_image import SAVED_IMAGE
 from agent_nb.plugins import CellCode, CellEnd, Image, Run
@@ -38,7 +38,7 @@ async def page_image(viewer: PageViewer | None, run: Run) -> bytes:
     path = run.files.entry
     if viewer is None or path is None or not isinstance(run.files[path], str) or run.reason == "interrupted":
         return b""
-    if any(isinstance(content, str) and mask(content) != content for content in run.files.values()):
+    if any(isinstance(content, str) and has_secret(content) for content in run.files.values()):
         return b""  # a picture cannot be masked
     request = CheckRequest(files=run.files, path=path, variant=run.variant, widths=(DESKTOP,))
     try:

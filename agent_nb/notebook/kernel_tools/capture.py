@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agent_nb._base.constants import INTERACTIVE_TYPE
-from agent_nb._base.secrets import StreamMasker
+from agent_nb._base.secrets import StreamMasker, mask
 from agent_nb.core.events import MimeBundle
 
 HEAD, TAIL = 40_000, 10_000
@@ -274,6 +274,7 @@ def cut(text: str, limit: int) -> str:
     """The start and the end of a text, with a note on what was omitted between them."""
     if len(text) <= limit:
         return text
+    text = mask(text)
     head, tail = limit * 4 // 5, limit // 5
     return f"{text[:head]}\n[{len(text) - head - tail:,} characters omitted]\n{text[-tail:]}"
 

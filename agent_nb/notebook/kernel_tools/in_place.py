@@ -5,8 +5,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from agent_nb._base.secrets import mask
-from agent_nb._base.text import printable_line, shortened
+from agent_nb._base.secrets import safe_line
 from agent_nb.notebook.values.classes import known_class, size_of
 from agent_nb.notebook.values.kinds import kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
@@ -174,7 +173,7 @@ def _listed(verb: str, labels: list[Any]) -> str:
     """`+ revenue, tax and 3 more`"""
     if not labels:
         return ""
-    names = [shortened(printable_line(mask(str(label))), WIDTH) for label in labels[:MOST_COLUMNS]]
+    names = [safe_line(str(label), WIDTH) for label in labels[:MOST_COLUMNS]]
     names = ["values"] if labels == [None] else names
     more = f" and {len(labels) - MOST_COLUMNS:,} more" if len(labels) > MOST_COLUMNS else ""
     return f"{verb} {', '.join(names)}{more}"

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from agent_nb._base.constants import NAMES_TYPE
-from agent_nb._base.secrets import safe_text
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import shortened
+from agent_nb._base.text import showable_text
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ToolError
 from agent_nb.core.events import MimeBundle
@@ -116,8 +116,8 @@ def _output(call: CodeRun, execution: Execution) -> ToolOutput:
         message = _joined(f"The code was stopped after {watchdog.seconds:.3g} seconds.", text)
         raise ToolError(message, code="TIMEOUT", hint="Make it do less, or in steps.", outputs=outputs)
     if execution.error is not None:
-        details = safe_text(short_traceback(execution.error))
-        headline, line = safe_text(error_message(execution.error)), code_line(execution.error)
+        details = showable_text(short_traceback(execution.error))
+        headline, line = showable_text(error_message(execution.error)), code_line(execution.error)
         message = _joined(headline + (f" (line {line})" if line else ""), text, details)
         failure = ToolError(message, outputs=(*execution.outputs, {"text/plain": details}, names))
         failure.headline, failure.line = headline.splitlines()[0], line_in(call.code, line)
@@ -152,7 +152,7 @@ def _send_new() -> None:
 
 def _text(execution: Execution) -> str:
     output = "\n".join(filter(None, (_plain(bundle).rstrip("\n") for bundle in execution.outputs)))
-    return _joined(cut(safe_text(output), MAX_TEXT), execution.changes.sentence(), *execution.notes)
+    return _joined(cut(showable_text(output), MAX_TEXT), execution.changes.sentence(), *execution.notes)
 
 
 def _joined(*parts: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from agent_nb._base.secrets import MASK, mask, short_line
+from agent_nb._base.secrets import MASK, short_line
 from agent_nb._base.table import Table
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
@@ -159,8 +159,7 @@ def one_line(name: str, value: Any) -> str:
 
 def _text(value: Any) -> str:
     if isinstance(value, str | bytes):
-        beginning = value[:_SEARCHED]
-        return repr(mask(beginning) if isinstance(beginning, str) else beginning)
+        return repr(value[:_SEARCHED])
     if isinstance(value, FunctionType | BuiltinFunctionType | type):
         return _signature(value)
     if kind := kind_of(value):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from agent_nb._base.secrets import mask_values, own_values
+from agent_nb._base.secrets import own_values
 from agent_nb._base.text import fenced
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.options import Options
@@ -91,16 +91,18 @@ def fix_prompt(
     schema_names = known_names(names) if schema_only else frozenset[str]()
     near: list[str] = []
     values = own_values()
-    cell = fenced(limited(mask_named(target.source.strip(), values), TEXT_LIMIT), "python")
+    shown = (target.error, target.undefined) if isinstance(target, FailedCell) else (target.output, "")
+    source, output, undefined = (mask_named(text, values) for text in (target.source.strip(), *shown))
+    cell = fenced(limited(source, TEXT_LIMIT), "python")
     if isinstance(target, FailedCell):
-        error, undefined = mask_named(target.error, values), mask_values(target.undefined, values)
+        error = output
         if schema_only:
             error, undefined = _error_words(target, schema_names)
         parts = [prompt_text(FIX), f"The cell:\n{cell}", f"The error:\n{fenced(error)}"]
         if near := difflib.get_close_matches(undefined, {*names, *BUILT_IN}, 3, 0.7):
             parts.append(f"Names like `{undefined}` that the notebook has: {', '.join(near)}.")
     else:
-        output = LEFT_OUT if schema_only else limited(mask_named(target.output, values), TEXT_LIMIT)
+        output = LEFT_OUT if schema_only else limited(output, TEXT_LIMIT)
         parts = [prompt_text(EXPLAIN), f"The cell:\n{cell}", f"Its output:\n{fenced(output or NOTHING)}"]
     describe = partial(describe_schema, allowed_names=schema_names) if schema_only else describe_path
     names_used = dict.fromkeys([*_names_in(target.source), *near])

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from agent_nb._base.constants import is_demo
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import has_secret, safe_text
 from agent_nb._base.text import sha256
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import ConfigError
@@ -149,7 +149,7 @@ def _with_facts(line: CellLine, prompt: Description, prepared: Prepared) -> Prep
     facts = {
         name: value for name, value in prepared.recorded_settings.items() if name not in ("line", "cell")
     }
-    if (first := line.options.line) and safe_text(first) == first:
+    if (first := line.options.line) and not has_secret(first):
         facts["line"] = first
     if not prompt.has_cells and line.text not in ("", prepared.run_input.prompt):
         facts["cell"] = safe_text(line.text)

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from agent_nb._base.text import fenced, printable_line, shortened
+from agent_nb._base.secrets import safe_line, shortened
+from agent_nb._base.text import fenced, printable_line
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.messages import Image
@@ -69,7 +70,7 @@ def outline(cells: Sequence[CellContent], own: str, secrets: Collection[str]) ->
         line = shortened(mask_named(printable_line(first_line), secrets), FIRST_LINE)
         kinds = ", ".join(dict.fromkeys(kind for output in cell.outputs for kind in _kinds(output)))
         words = [f"[{cell.number}]", cell.id or "(no id)", cell.kind, _runs(cell), f"`{line}`"]
-        words += [f"({shortened(printable_line(kinds), FIRST_LINE)})"] if kinds else []
+        words += [f"({safe_line(kinds, FIRST_LINE)})"] if kinds else []
         words += ["(the cell of this run)"] if cell.id and cell.id == own else []
         words = [*filter(None, words)]
         length += sum(map(len, words)) + len(words)

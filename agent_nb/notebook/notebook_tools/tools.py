@@ -8,8 +8,8 @@ from typing import Any, get_args
 from uuid import uuid4
 
 from agent_nb._base.constants import CHANGE_TYPE
-from agent_nb._base.secrets import MASK, own_values
-from agent_nb._base.text import fenced, shortened
+from agent_nb._base.secrets import MASK, own_values, shortened
+from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, to_wire
 from agent_nb.core.errors import ToolError
@@ -209,15 +209,15 @@ class _NotebookTools:
             raise ToolError(
                 f"The cell would have {len(change.after):,} characters; at most {MOST_SOURCE:,} are allowed."
             )
-        secrets = await off_loop(own_values)
-        if MASK in mask_named(new, secrets):
+        secrets, texts = await off_loop(own_values), (new, change.before, change.after)
+        new, before, after = (mask_named(text, secrets) for text in texts)
+        if MASK in new:
             raise ToolError(
                 f"The new text has a secret in it, or {MASK} in place of one.",
                 hint="Leave such lines out of `old` and `new`, and read secrets from the environment.",
             )
         self._offered[context.variant][change.cell_id] = change
         proposals.offer(change, above)
-        before, after = (mask_named(text, secrets) for text in (change.before, change.after))
         masked = replace(change, before=before, after=after)
         offered = f"{'Offered' if change.is_one else 'Withdrawn'}: {change.title}"
         id_note = f" Its id will be {change.cell_id}." if change.action == "insert" and change.is_one else ""

@@ -10,8 +10,7 @@ from typing import Any
 
 import pydantic_core  # noqa: F401 - makes the encoding fast
 
-from agent_nb._base.secrets import is_secret_name, mask_values
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import is_secret_name, shortened
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import FILLED, FUNCTION, BoundKind
@@ -57,7 +56,7 @@ class Binding:
             return f"{self.name}({', '.join(f'{name}: {_type_of(part)}' for name, part in properties)})"
         text = inspect.getdoc(self.value) or ""
         documented = f": {shortened(' '.join(text.split()), _MAX_DOCSTRING)}" if text else ""
-        return mask_named(f"{self.name}{inspect.signature(self.value)}{documented}", ())
+        return f"{self.name}{inspect.signature(self.value)}{documented}"
 
 
 def _type_of(schema: Json) -> str:
@@ -107,10 +106,11 @@ class Bindings(dict[str, Binding]):
                 case "value":
                     lines.append(f"- `{name}`, a value:\n{parts[name].text}")
                 case "function":
-                    lines.append(f"- `{row.signature(schema_only=schema_only)}`, a function to call")
+                    signature = mask_named(row.signature(schema_only=schema_only), secrets)
+                    lines.append(f"- `{signature}`, a function to call")
                 case "filled":
                     lines.append(f"- `{name}`, which the page fills: null until it sets it")
-        return joined(mask_values("\n".join(lines), secrets), list(parts.values()))
+        return joined("\n".join(lines), list(parts.values()))
 
 
 async def encoded(name: str, value: Any) -> str:

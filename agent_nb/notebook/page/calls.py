@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
+from agent_nb._base.secrets import short_line
 from agent_nb._base.wire import Json
-from agent_nb.core.errors import AgentError, ConfigError
+from agent_nb.core.errors import AgentError, ConfigError, error_text
 from agent_nb.notebook.kernel_tools.execute import Watchdog, alone
 from agent_nb.notebook.page.bindings import Binding
-from agent_nb.notebook.values.limited import error_line
 from agent_nb.tools.schema import compile_schema
 
 SECONDS = 60.0
@@ -47,7 +47,7 @@ async def call(row: Binding, args: Any) -> tuple[Any, str]:
     if watchdog.timed_out:
         raise ConfigError(f"{row.name} took longer than {SECONDS:g} s and was stopped.")
     if raised is not None:
-        raise ConfigError(f"{row.name}: {error_line(raised, MAX_MESSAGE)}")
+        raise ConfigError(f"{row.name}: {short_line(error_text(raised), MAX_MESSAGE)}")
     return value, printed.getvalue()
 
 

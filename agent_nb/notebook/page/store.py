@@ -15,14 +15,13 @@ from typing import Any, Literal, NoReturn
 
 from IPython.core.getipython import get_ipython
 
-from agent_nb._base.secrets import Exact, mask_values, short_line
-from agent_nb._base.text import change_texts, shortened, showable_text
+from agent_nb._base.secrets import Exact, for_model, short_line, shortened
+from agent_nb._base.text import change_texts, showable_text
 from agent_nb._base.threads import running_loop
 from agent_nb._base.wire import Json, WireError, from_wire
-from agent_nb.core.errors import ConfigError
+from agent_nb.core.errors import ConfigError, error_text
 from agent_nb.notebook.page.bindings import Binding, Bindings, encoded, encoding
 from agent_nb.notebook.page.calls import MAX_MESSAGE, call
-from agent_nb.notebook.values.limited import error_line
 from agent_nb.notebook.values.secret_values import Collector, remembered
 from agent_nb.notebook.values.value_masking import Masks
 
@@ -183,7 +182,7 @@ class PageStore:
         """The JSON of a value without secrets, also of other values; raises `ConfigError` if longer than `limit`."""
         deque(encoding(name, value, limit), maxlen=0)  # checks the length first: masking is slow
         *_, text = encoding(name, Masks().over(value), limit)
-        mask = partial(mask_values, values=remembered().union(*self._secrets.values()))
+        mask = partial(for_model, values=remembered().union(*self._secrets.values()))
         return text if mask(text) == text else json.dumps(change_texts(json.loads(text), mask))
 
     def _search(self, name: str, value: Any) -> None:
@@ -209,7 +208,7 @@ class PageStore:
         try:
             self._change(message.name, value, message.text, message.view)
         except Exception as error:  # an observer raised
-            view.send(_note("error", f"{message.name}: {error_line(error, MAX_MESSAGE)}"))
+            view.send(_note("error", f"{message.name}: {short_line(error_text(error), MAX_MESSAGE)}"))
 
     def _change(self, name: str, value: Any, text: str = "", origin: str = "") -> None:
         """Set a value, send it to all views but the one that set it, and notify the widget's observers."""

@@ -13,7 +13,6 @@ import traitlets
 
 from agent_nb._base.atomic import write_own
 from agent_nb._base.bundles import bundle
-from agent_nb._base.secrets import mask_json
 from agent_nb._base.threads import running_loop
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.run_settings import BoundKind
@@ -31,7 +30,7 @@ MAX_STATE = 50_000
 def _state(value: Any, page: "Page") -> Any:
     """A value in the widget's state, which notebooks save: masked, and None if it is too long."""
     try:
-        return mask_json(json.loads(page._store.masked_text("", value, MAX_STATE)))
+        return json.loads(page._store.masked_text("", value, MAX_STATE))
     except (ConfigError, TypeError, ValueError):
         return None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from agent_nb._base.secrets import MASK, can_be_secret, is_secret_name, mask, mask_values, own_values
+from agent_nb._base.secrets import MASK, can_be_secret, for_model, is_secret_name, own_values
 from agent_nb._base.text import fenced
 from agent_nb.notebook.values.describe_values import CELL_LIMIT, describe, limited
 from agent_nb.notebook.values.value_masking import Masks
@@ -31,12 +31,12 @@ def recent_cells(shell: Any) -> Iterator[str]:
     for number in range(len(sources) - 2, 0, -1):
         output = "\n".join(text_outputs(shell, number))
         error = COLOUR.sub("", "\n".join(failures.get(number, {}).get("traceback", ())))
-        block = f"Cell {number}:\n{fenced(masked_beginning(sources[number], CELL_LIMIT, values), 'python')}"
-        for title, text in (("Output", output), ("Error", error)):
-            block += (
-                f"\n{title}:\n{fenced(masked_beginning(text, CELL_LIMIT, values))}" if text.strip() else ""
-            )
-        yield block
+        texts = ((f"Cell {number}", sources[number], "python"), ("Output", output, ""), ("Error", error, ""))
+        yield "\n".join(
+            f"{title}:\n{fenced(masked_beginning(text, CELL_LIMIT, values), language)}"
+            for title, text, language in texts
+            if language or text.strip()
+        )
 
 
 def text_outputs(shell: Any, number: int) -> Iterator[str]:
@@ -64,9 +64,9 @@ def masked_beginning(text: str, most: int, values: Collection[str]) -> str:
     return masked if len(text) <= 5 * most else f"{masked[:most]}\n… ({len(text) - most:,} more characters)"
 
 
-def mask_named(text: str, values: Collection[str]) -> str:
+def mask_named(text: str, values: Collection[str] | None = None) -> str:
     """Mask known secrets, these values and quoted text with a secret name. Call it before truncating."""
-    return _PAIR.sub(_masked_text, _NAMED_TEXT.sub(_masked_text, mask_values(mask(text), values)))
+    return _PAIR.sub(_masked_text, _NAMED_TEXT.sub(_masked_text, for_model(text, values)))
 
 
 def _masked_text(match: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from agent_nb._base.secrets import MASK, mask, mask_values
+from agent_nb._base.secrets import MASK, beginning, mask, mask_values
 from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import AgentError, ConfigError
@@ -75,6 +75,13 @@ def read_path(path: str, read: Callable[[], T], seconds: float | None = None) ->
 
 def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Description:
     """The value as text and images, limited in size, with secrets masked."""
+    description = _describe(name, value, masked_before)
+    text, head = map(mask, (description.text, description.head))
+    keys = () if text == description.text else (f"a key in `{name}`",)
+    return replace(description, text=text, head=head, masked=(*description.masked, *keys))
+
+
+def _describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Description:
     if isinstance(value, MaskedValue) or is_secret(name, value):
         text = value if isinstance(value, MaskedValue) else MASK
         return Description(str(text), masked=(f"`{name}`",))
@@ -85,22 +92,21 @@ def describe(name: str, value: Any, masked_before: Sequence[str] = ()) -> Descri
     masks = Masks()
     try:
         content = _content(name, masks.over(value))
-        text = mask(content.text)
     except AgentError:  # an unreadable image
         raise
     except Exception as error:  # a `repr` can raise anything
         raise ConfigError(f"`{name}` cannot be described: {type(error).__name__}: {error}") from None
-    keys = [f"a key in `{name}`"] if text != content.text else []
+    text = content.text
     truncated = [f"`{name}` ({TEXT_LIMIT:,} of {len(text):,} characters)"] if len(text) > TEXT_LIMIT else []
     names = masks.names or (masked_before if MASK in text else ())
     return Description(
         limited(text),
         content.images,
         elements=(value,) if isinstance(value, Element) else (),
-        masked=(*(f"`{key}` in `{name}`" for key in names), *keys),
+        masked=tuple(f"`{key}` in `{name}`" for key in names),
         shortened=tuple(truncated),
         tables=(f"`{name}` ({content.shown})",) if content.shown else (),
-        head=mask(content.head),
+        head=content.head,
     )
 
 
@@ -118,11 +124,11 @@ def _describe_run(name: str, value: Run | Handle) -> Description:
     """Describe the files of a run, and its text if the files are truncated or there are none."""
     run: Run = finished_run(name, value)
     if not run.files:
-        return describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason].words})")
+        return _describe(name, run.text or f"(a run without files and text: {ENDINGS[run.reason].words})")
     description = _describe_files(name, run.files)
     if not description.shortened or not run.text:
         return description
-    return replace(description, text=f"{description.text}\n\n{limited(mask(run.text), CELL_LIMIT)}")
+    return replace(description, text=f"{description.text}\n\n{limited(run.text, CELL_LIMIT)}")
 
 
 def finished_run(name: str, value: Any) -> Any:
@@ -136,12 +142,10 @@ def finished_run(name: str, value: Any) -> Any:
 
 def _describe_files(name: str, files: Files) -> Description:
     masks = Masks()
-    description, note = _summarize_files(masks.over(files))
-    text = mask(description)
-    keys = [f"a key in `{name}`"] if text != description else []
+    text, note = _summarize_files(masks.over(files))
     return Description(
         text,
-        masked=(*(f"`{path}` in `{name}`" for path in masks.names), *keys),
+        masked=tuple(f"`{path}` in `{name}`" for path in masks.names),
         shortened=(f"`{name}` ({note})",) if note else (),
     )
 
@@ -228,7 +232,7 @@ def escaped(text: str) -> str:
 def limited(text: str, limit: int = TEXT_LIMIT) -> str:
     if len(text) <= limit:
         return text
-    return f"{text[:limit]}\n… ({len(text) - limit:,} more characters)"
+    return f"{beginning(text, limit)}\n… ({len(text) - limit:,} more characters)"
 
 
 def _element(value: Element) -> str:

@@ -11,8 +11,8 @@ from concurrent.futures import Future
 from typing import TypeVar
 
 from agent_nb._base.secrets import short_line
-from agent_nb._base.text import showable_text
 from agent_nb._base.threads import start_thread
+from agent_nb.core.errors import error_text
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
         except _GivenUpError:
             return
         except BaseException as error:  # SystemExit and KeyboardInterrupt too
-            problem = UnreadableError(f"raises {error_line(error)}")
+            problem = UnreadableError(f"raises {short_line(error_text(error), 200)}")
             problem.__cause__ = error
             result.set_exception(problem)
 
@@ -51,12 +51,3 @@ def call_within(seconds: float, function: Callable[[], T]) -> T:
             )
             raise UnreadableError(f"takes longer than {seconds:g} second{'' if seconds == 1 else 's'}")
     return result.result()
-
-
-def error_line(error: BaseException, limit: int = 200) -> str:
-    """The error in one masked line."""
-    try:
-        text = short_line(showable_text(str(error)), limit)
-    except BaseException:  # the error's own `__str__` failed
-        text = ""
-    return f"{type(error).__name__}: {text}".removesuffix(": ")

@@ -53,10 +53,10 @@ def loaded_data(
     others = [path for path in variables or () if path not in paths]
     texts = [question, *(f"Variable `{path}`:\n{describe_other(path, namespace).text}" for path in others)]
     descriptions = [_describe(path, namespace, None if not schema_only else allowed_names) for path in paths]
-    if not schema_only:
-        texts += filter(None, (_named_values(path, namespace, prompt) for path in paths))
+    facts = [] if schema_only else [*filter(None, (_named_values(path, namespace, prompt) for path in paths))]
+    descriptions, facts = ([*map(mask_values, values)] for values in (descriptions, facts))
     return LoadedData(
-        question="\n\n".join(texts),
+        question="\n\n".join([*texts, *facts]),
         description="\n\n".join(descriptions),
         tables=[path for path in paths if has_columns(lookup(path, namespace))],
         names=partial(_existing_names, shell, paths),
@@ -92,7 +92,7 @@ def _describe(path: str, namespace: Any, allowed_names: frozenset[str] | None) -
         beginning = read_path(path, lambda: _beginning(path, namespace))
         lines += [f"First rows of `{path}`:" if beginning.head else "It begins with:"]
         lines += [beginning.head.rstrip() or limited(beginning.text, _LONGEST_VALUE)]
-    return mask_values("\n".join(lines))
+    return "\n".join(lines)
 
 
 def _named_values(path: str, namespace: Any, prompt: str) -> str:
@@ -113,7 +113,7 @@ def _named_values(path: str, namespace: Any, prompt: str) -> str:
 
     with suppress(UnreadableError):
         named = call_within(1.0, entries)[:_MOST_NAMES]
-        return mask_values(f"In this question, {' and '.join(named)} in `{path}`.") if named else ""
+        return f"In this question, {' and '.join(named)} in `{path}`." if named else ""
     return ""
 
 

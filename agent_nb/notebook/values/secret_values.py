@@ -10,8 +10,14 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from agent_nb._base.secrets import can_be_secret, forms_of, is_pair_label, is_secret_name, place_found
-from agent_nb._base.text import printable_line, shortened
+from agent_nb._base.secrets import (
+    can_be_secret,
+    forms_of,
+    is_pair_label,
+    is_secret_name,
+    place_found,
+    safe_line,
+)
 from agent_nb.notebook.values.classes import LAZY, class_of
 from agent_nb.notebook.values.kinds import has_columns, kind_of
 from agent_nb.notebook.values.limited import UnreadableError, call_within
@@ -74,7 +80,7 @@ class Collector(Masks):
 
     def _place(self, name: Any) -> str:
         """Where a value was found: `password`, or `token` in `config`."""
-        names = [shortened(printable_line(str(one)), 40) for one in dict.fromkeys((name, self._variable))]
+        names = [safe_line(str(one), 40) for one in dict.fromkeys((name, self._variable))]
         return place_found(" in ".join(f"`{one}`" for one in names))
 
     def _texts(self, value: Any, depth: int) -> Iterator[str]:

@@ -16,8 +16,14 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from agent_nb._base.secrets import MASK, are_secret_names, is_pair_label, is_secret_name, mask, short_line
-from agent_nb._base.text import shortened
+from agent_nb._base.secrets import (
+    MASK,
+    are_secret_names,
+    is_pair_label,
+    is_secret_name,
+    short_line,
+    shortened,
+)
 from agent_nb.core.messages import Image
 from agent_nb.notebook.values.classes import class_of, counted
 
@@ -299,7 +305,7 @@ def _cell(cell: Any, width: int) -> str:
         return f"(not readable: {type(error).__name__})"
     if isinstance(cell, datetime):
         text = text.removesuffix(" 00:00:00")
-    return text if len(text) <= width else shortened(mask(text[: width + _BORDER]), width)
+    return text if len(text) <= width else shortened(text[: width + _BORDER], width)
 
 
 # Masking

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from agent_nb._base import program
 from agent_nb._base.log import Masking
 from agent_nb._base.program import GRACE, Program, ProgramError
-from agent_nb._base.secrets import safe_text
+from agent_nb._base.secrets import beginning
 from agent_nb._base.text import printable_line
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ConfigError
@@ -315,14 +315,13 @@ def describe(error: BaseException) -> str:
             text = f"It cannot be reached: {error or type(error).__name__}"
         case _:
             text = f"{type(error).__name__}: {error}".removesuffix(": ")
-    text = safe_text(printable_line(text))[:300]
+    text = beginning(printable_line(text), 300)
     return text if not text or text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _ending(server: Program) -> str:
     code = f" with code {server.exit_code}" if server.exit_code and server.exit_code > 0 else ""
-    last_line = safe_text(server.last_line)
-    return f"It ended{code}{f': {last_line}' if last_line else '.'}"
+    return f"It ended{code}{f': {server.last_line}' if server.last_line else '.'}"
 
 
 class ToolListRepair:

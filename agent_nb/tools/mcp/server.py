@@ -20,8 +20,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from agent_nb._base.secrets import safe_text
-from agent_nb._base.text import printable_line, sha256, shortened, showable_text
+from agent_nb._base.secrets import safe_line, shortened
+from agent_nb._base.text import printable_line, sha256, showable_text
 from agent_nb._base.threads import background_loop, has_threads, in_thread
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import AgentError, ConfigError, InstallError, ToolError
@@ -157,7 +157,7 @@ def _description(server: str, raw: Json, annotations: Json, title: str) -> str:
 
 
 def _short(text: str, limit: int = 60) -> str:
-    return shortened(printable_line(text), limit)
+    return safe_line(text, limit)
 
 
 def submit(work: Coroutine[Any, Any, T]) -> "Future[T]":
@@ -229,13 +229,13 @@ class Server:
         """Notes about the tools for the user."""
         notes = [note for tool in self.listed for note in tool.notes]
         notes += self._connection.notes if self._connection else ()
-        return [*map(safe_text, notes), *self.refusals]
+        return [*notes, *self.refusals]
 
     @property
     def refusals(self) -> list[str]:
         """Which tools are not offered, for the user."""
         why = "is not offered: the server has changed its description or schema."
-        return [safe_text(f"`{tool.shown}` {why}") for tool in self.changed]
+        return [f"`{tool.shown}` {why}" for tool in self.changed]
 
     def change_of(self, tool: ListedTool) -> str:
         """The change of a tool since it was accepted, as a diff; the whole entry if that is not known."""

@@ -16,7 +16,6 @@ from agent_nb._base.secrets import (
     MASK,
     StreamMasker,
     cut_before_secret,
-    dump_masked,
     mask,
     mask_json,
     mask_pieces,
@@ -163,7 +162,7 @@ def test_a_known_value_is_masked_as_written_elsewhere():
     secret = 'p&ss"word<\\1>'
     register(secret)
     assert mask(f"<b>{html.escape(secret)}</b>") == f"<b>{MASK}</b>"
-    assert json.loads(dump_masked({"a": secret, "b": json.dumps(secret)})) == {"a": MASK, "b": f'"{MASK}"'}
+    assert mask_json({"a": secret, "b": json.dumps(secret)}) == {"a": MASK, "b": f'"{MASK}"'}
 
 
 SPECIAL = """p/s's "w&rd é+<7>\\"""
@@ -270,7 +269,7 @@ def test_a_short_secret_is_masked_in_json_within_json():
     register('pa"ss\\word-7')
     text = json.dumps({"args": json.dumps({"code": json.dumps('pa"ss\\word-7')})})
     assert "word-7" not in mask(text)
-    assert "word-7" not in dump_masked({"error": text})
+    assert "word-7" not in json.dumps(mask_json({"error": text}))
 
 
 def streamed(text: str, cuts: list[int]) -> tuple[str, str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_nb._base.text import TextBuffer, printable, shortened
+from agent_nb._base.secrets import shortened
+from agent_nb._base.text import TextBuffer, printable
 
 TABLE = json.loads(Path("tests/support/printable.json").read_text(encoding="utf-8"))
 

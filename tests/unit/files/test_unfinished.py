@@ -54,7 +54,7 @@ async def test_a_first_version_that_was_cut_off_is_called_unfinished():
     assert (run.html, run.unfinished) == ("<h1>Bre", {})
     assert "`index.html` is unfinished" in ready_line(run, "files")
     assert "index.html (unfinished)" in repr(run)
-    assert "<td>7 bytes, unfinished</td>" in run.files._repr_html_()
+    assert ">7 bytes, unfinished</td>" in run.files._repr_html_()
 
 
 async def test_a_file_stays_unfinished_until_its_next_version(tmp_path):

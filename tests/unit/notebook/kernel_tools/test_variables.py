@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb import kernel_tools
+from agent_nb._base.secrets import mask
 from agent_nb.core.events import ToolFinished
 from agent_nb.core.messages import ToolResult
 from agent_nb.notebook.kernel_tools import variables
@@ -35,8 +36,8 @@ values = st.recursive(
 
 
 def listed(shell) -> dict[str, str]:
-    """The line of each variable, by name."""
-    _, *lines = list_variables(shell.ipython).run({}, None).text.splitlines()
+    """The line of each variable, by name, as the toolbox masks it."""
+    _, *lines = mask(list_variables(shell.ipython).run({}, None).text).splitlines()
     return {name: rest for name, _, rest in (line.removeprefix("- ").partition(": ") for line in lines)}
 
 
