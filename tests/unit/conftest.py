@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from agent_nb._base.secrets import registered
 from agent_nb.demo import provider
 from tests.support.wire import WireServer
 
@@ -13,6 +14,14 @@ from tests.support.wire import WireServer
 async def server() -> AsyncIterator[WireServer]:
     async with WireServer() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def own_secrets() -> Iterator[None]:
+    """What one test registers as a secret is none in the next."""
+    before = set(registered)
+    yield
+    registered.intersection_update(before)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -4,7 +4,6 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from urllib.parse import quote, quote_plus
 
@@ -20,7 +19,6 @@ from agent_nb._base.secrets import (
     mask_json,
     mask_pieces,
     register,
-    registered,
     safe_text,
 )
 
@@ -234,11 +232,9 @@ ENCODINGS = {
 
 
 @pytest.fixture
-def pem() -> Iterator[str]:
-    before = set(registered)
+def pem() -> str:
     register(PEM)
-    yield PEM
-    registered.intersection_update(before)
+    return PEM
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -326,12 +322,8 @@ OF_SEVERAL_LINES = "\n".join(["-----BEGIN PRIVATE KEY-----", *LINES, "-----END P
 
 @given(st.sampled_from(["\n", " ", "\\n", "\\\\n", "\r\n", ""]), st.lists(st.integers(0, 400), max_size=12))
 def test_a_secret_of_several_lines_is_masked_in_a_stream(newline: str, cuts: list[int]):
-    before = set(registered)
     register(OF_SEVERAL_LINES)
-    try:
-        released, held = streamed(f"Mine: {OF_SEVERAL_LINES.replace(chr(10), newline)}. Yours?", cuts)
-    finally:
-        registered.intersection_update(before)
+    released, held = streamed(f"Mine: {OF_SEVERAL_LINES.replace(chr(10), newline)}. Yours?", cuts)
     assert (released + held).endswith(". Yours?")
     assert not [line for line in LINES if line[4:] in released + held]
 

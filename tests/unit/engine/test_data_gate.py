@@ -26,7 +26,7 @@ def look(place: str) -> str:
 
 
 def gives(args: object, context: object) -> ToolOutput:
-    return ToolOutput(text=VALUE, images=(PNG,), schema=("1 table",))
+    return ToolOutput(text=VALUE, images=(PNG,), schema=("There are 3.",))
 
 
 LOOK = replace(look, run=gives)
@@ -61,7 +61,7 @@ async def test_a_shown_output_goes_with_the_next_result_and_no_other():
 
     handle.approve_with(answer)
     run = await handle
-    shown = ["1 table", f"1 table\n\nThe user shows you what `look` gave:\n{VALUE}", "1 table"]
+    shown = ["There are 3.", f"There are 3.\n\nThe user shows you what `look` gave:\n{VALUE}", "There are 3."]
     assert [each.text for each in results(run)] == shown
     assert [len(each.images) for each in results(run)] == [0, 1, 0]
     with pytest.raises(ConfigError, match="The run has ended"):

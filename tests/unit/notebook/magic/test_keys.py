@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 from agent_nb import model
-from agent_nb._base.secrets import MASK, mask, registered
+from agent_nb._base.secrets import MASK, mask
 from agent_nb.core.errors import MissingKeyError
 from agent_nb.providers import settings
 from tests.support.wire import Say, WireServer, problem, reply
@@ -20,10 +20,6 @@ CELL = "%%agent hero -m anthropic:claude-opus-5-5\nA page"
 @pytest.fixture(autouse=True)
 def _fresh_keys(monkeypatch):
     monkeypatch.setattr(settings, "_entered_keys", {})
-    known = set(registered)
-    yield
-    registered.clear()
-    registered.update(known)
 
 
 @pytest.fixture

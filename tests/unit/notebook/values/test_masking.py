@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from pydantic import BaseModel
 
-from agent_nb._base.secrets import MASK, mask, registered
+from agent_nb._base.secrets import MASK, mask
 from agent_nb.notebook.kernel_tools.variables import one_line
 from agent_nb.notebook.values.describe_values import describe
 from agent_nb.notebook.values.value_masking import Masks, is_secret, mask_environment
@@ -209,15 +209,11 @@ def test_recursive_values_are_described():
 
 
 def test_variables_of_the_environment_that_are_called_like_secrets_are_masked(monkeypatch, tmp_path):
-    before = set(registered)
     monkeypatch.setenv("JUPYTERHUB_API_TOKEN", "58277f7f739221bf")
     monkeypatch.setenv("EDITOR", "an-editor-42x")
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path))
-    try:
-        mask_environment()
-        assert mask(f"58277f7f739221bf an-editor-42x {tmp_path}") == f"{MASK} an-editor-42x {tmp_path}"
-    finally:
-        registered.intersection_update(before)
+    mask_environment()
+    assert mask(f"58277f7f739221bf an-editor-42x {tmp_path}") == f"{MASK} an-editor-42x {tmp_path}"
 
 
 class ForeignTable:
