@@ -174,12 +174,12 @@ async def run_with(written: str):
     tracing.enable(tracer_provider=provider, contents=True)
     try:
         first = [
-            think(written, fragment=7),
-            call("tell", {"what": written}, fragment=3),
+            think(written, fragment=13),
+            call("tell", {"what": written}, fragment=11),
             write(content=written),
         ]
         agent = Agent(
-            ScriptedProvider([first, [text(written, fragment=5)]]), tools=[*toolbox.Toolbox.default(), tell]
+            ScriptedProvider([first, [text(written, fragment=12)]]), tools=[*toolbox.Toolbox.default(), tell]
         )
         run = await agent.run("go")
     finally:
