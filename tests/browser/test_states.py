@@ -28,8 +28,7 @@ def page(browser: Any, server: DevServer) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("width", "theme"),
-    [(420, "dark"), (1400, "light"), (1400, "dark"), (700, "light"), (420, "light")],
+    ("width", "theme"), [(420, "dark"), (1400, "light"), (1400, "dark"), (700, "light"), (420, "light")]
 )
 def test_no_text_is_covered_or_cut(page: Any, width: int, theme: str):
     page.set_viewport_size({"width": width, "height": 900})

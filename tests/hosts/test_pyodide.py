@@ -54,10 +54,7 @@ def in_chromium(site_folder: Path, address: str, script: str = "", without: str 
 
 @pytest.mark.parametrize(
     ("place", "failure"),
-    [
-        pytest.param(in_node, "fetch failed", marks=needs_node),
-        pytest.param(in_chromium, "Failed to fetch"),
-    ],
+    [pytest.param(in_node, "fetch failed", marks=needs_node), pytest.param(in_chromium, "Failed to fetch")],
 )
 def test_runs_in_pyodide(site_folder, place: Callable[[Path, str], str], failure: str) -> None:
     with WireServer.in_thread() as server:

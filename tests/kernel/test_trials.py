@@ -96,11 +96,7 @@ def test_in_a_branch_the_copy_is_one_of_the_branch(page, ask):
 
 @pytest.mark.parametrize(
     ("command", "fields"),
-    [
-        ("try", {"call_id": "c0", "stop": True}),
-        ("stop", {}),
-        ("deny", {"call_id": "c0", "note": ""}),
-    ],
+    [("try", {"call_id": "c0", "stop": True}), ("stop", {}), ("deny", {"call_id": "c0", "note": ""})],
 )
 def test_a_second_press_and_the_end_of_the_question_end_a_trial_at_once(page, endless, command, fields):
     cell, trial, pid = endless()

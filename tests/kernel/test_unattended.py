@@ -67,7 +67,6 @@ def test_nbval_sees_a_changed_output(quiet):
     command = [sys.executable, "-m", "pytest", *options]
     done = subprocess.run(command, cwd=quiet, capture_output=True, text=True, timeout=PATIENCE, check=False)
     outcomes = re.findall(r"^(PASSED|FAILED) (\S+)", done.stdout, re.MULTILINE)
-    assert sorted(outcomes) == [
-        ("FAILED", "other.ipynb::Cell"),
-        *[("PASSED", "other.ipynb::Cell")] * 2,
-    ], done.stdout[-2000:]
+    assert sorted(outcomes) == [("FAILED", "other.ipynb::Cell"), *[("PASSED", "other.ipynb::Cell")] * 2], (
+        done.stdout[-2000:]
+    )

@@ -6,16 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from agent_nb import load
-from tests.support.lab import (
-    LOAD,
-    MODEL,
-    Lab,
-    keep_screenshot,
-    open_notebook,
-    run_all,
-    save,
-    wait_for_kernel,
-)
+from tests.support.lab import LOAD, MODEL, Lab, keep_screenshot, open_notebook, run_all, save, wait_for_kernel
 from tests.support.wire import Call, Say, reply
 
 MODELS = """() => window.jupyterapp.shell.currentWidget.context.model.sharedModel.cells

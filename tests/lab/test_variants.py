@@ -4,13 +4,7 @@ import pytest
 from PIL import Image as Picture
 from playwright.sync_api import Page, expect
 
-from tests.support.lab import (
-    LOAD,
-    SOURCES,
-    run_notebook,
-    save,
-    wait_for_kernel,
-)
+from tests.support.lab import LOAD, SOURCES, run_notebook, save, wait_for_kernel
 
 CELL = "%%agent hero -m demo: -n 3 -i shot.png --pace 0\nA landing page for a bakery in Lyon"
 NEXT = "%%agent hero_2 -m demo: --from hero.2\nMake it green"

@@ -68,10 +68,7 @@ VARIABLES = {
     "no_text": ("NoText()", "NoText; (not readable: raises TypeError: __repr__ returned non-string"),
     "locked": ("RaisingLocked()", "RaisingLocked; (not readable: raises Locked)"),
     "raising_len": ("RaisingLen()", "RaisingLen; (not readable: raises OSError: no length)"),
-    "shape": (
-        "RaisingShape()",
-        "RaisingShape; (not readable: raises KeyError: 'no shape')",
-    ),
+    "shape": ("RaisingShape()", "RaisingShape; (not readable: raises KeyError: 'no shape')"),
     "tensor": ("Tensor()", "Tensor, 2 x 1,000; tensor([...])"),
     "lazy": ("LazyTable()", "LazyTable, ? x 3; LazyTable()"),
     "proxy": ("Proxy()", "Proxy;"),
@@ -81,10 +78,7 @@ VARIABLES = {
     "scalar": ("np.array(3)", "numpy.ndarray; int64: [3]"),
     "huge": ("np.zeros(100_000)", "numpy.ndarray, 100,000 values; float64: [0.0,"),
     "records": ("np.array([(1, 'abc')], [('n', int), ('token', 'U9')])", "numpy.ndarray, 1 value;"),
-    "frame": (
-        "pd.DataFrame({'n': range(100_000)})",
-        "pandas.DataFrame, 100,000 rows x 1 column; columns n",
-    ),
+    "frame": ("pd.DataFrame({'n': range(100_000)})", "pandas.DataFrame, 100,000 rows x 1 column; columns n"),
     "none": ("pd.DataFrame()", "pandas.DataFrame, 0 rows x 0 columns; no columns"),
     "series": ("pd.Series(['u', None], name='token')", "pandas.Series, 2 values; str: ['•••', '•••']"),
     "polars": ("pl.DataFrame({'a': [1], 'b': ['x']})", "polars.DataFrame, 1 row x 2 columns; columns a, b"),

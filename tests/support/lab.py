@@ -116,10 +116,7 @@ class Lab(NamedTuple):
 
 @contextmanager
 def start_lab(
-    root: Path,
-    *,
-    environment: dict[str, str] | None = None,
-    disabled: Sequence[str] = (),
+    root: Path, *, environment: dict[str, str] | None = None, disabled: Sequence[str] = ()
 ) -> Iterator[Lab]:
     """Serves the notebooks below `root`. Kernels see this process's environment without keys, and `environment`.
 

@@ -22,10 +22,7 @@ def called(name: str, result: str, versions: dict | None = None, **args) -> list
     """The two messages of a call and its result."""
     call = ToolCall(f"call_{name}", name, json.dumps(args))
     answer = ToolResult(call_id=call.id, name=name, text=result, versions=versions or {})
-    return [
-        assistant(Thinking("Hm."), call),
-        Message(role="tool", parts=(answer,)),
-    ]
+    return [assistant(Thinking("Hm."), call), Message(role="tool", parts=(answer,))]
 
 
 @tool(timeout=None)

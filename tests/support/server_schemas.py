@@ -51,10 +51,7 @@ BY_HAND: dict[str, tuple[Json, Json]] = {
         _zod(
             ["path", "edits"],
             path=_STRING,
-            edits={
-                "type": "array",
-                "items": _zod(["oldText", "newText"], oldText=_STRING, newText=_STRING),
-            },
+            edits={"type": "array", "items": _zod(["oldText", "newText"], oldText=_STRING, newText=_STRING)},
             dryRun={"type": "boolean", "default": False},
         ),
         {"path": "a", "edits": [{"oldText": "x", "newText": "y"}]},

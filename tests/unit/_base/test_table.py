@@ -12,12 +12,7 @@ TABLE = Table(
 
 
 def test_text_lines_up_its_columns():
-    assert repr(TABLE).splitlines() == [
-        "name       cost",
-        "hero      $0.12",
-        "a & <b>  $12.00",
-        "Two runs.",
-    ]
+    assert repr(TABLE).splitlines() == ["name       cost", "hero      $0.12", "a & <b>  $12.00", "Two runs."]
 
 
 WIDE = Table(

@@ -16,15 +16,7 @@ from agent_nb.core.errors import CassetteError, ConfigError, ProviderError
 from agent_nb.core.events import ApprovalResolved, FileChanged, ToolFinished, ToolProgress
 from agent_nb.core.messages import Usage
 from agent_nb.engine.approval import Answer
-from agent_nb.providers.scripted import (
-    ScriptedProvider,
-    call,
-    fail,
-    text,
-    think,
-    usage,
-    wait,
-)
+from agent_nb.providers.scripted import ScriptedProvider, call, fail, text, think, usage, wait
 from agent_nb.tools import Toolbox, ToolContext, ToolOutput
 from tests.support.cassettes import PROMPT, facts, play, record
 from tests.support.scripts import PAGE, of, run_script, write
@@ -94,10 +86,7 @@ async def test_approvals_are_answered_as_they_were(tape, answer):
 async def test_a_conversation_goes_on_from_a_replay(tape, tmp_path):
     first = await record(tape, [write()], [text("ok")])
     more = tmp_path / "more.run.jsonl"
-    turns = (
-        [call("edit_file", {"path": "index.html", "old": "Bread", "new": "Cake"})],
-        [text("ok")],
-    )
+    turns = ([call("edit_file", {"path": "index.html", "old": "Bread", "new": "Cake"})], [text("ok")])
     second = await record(more, *turns, prompt="Cake", material={"base": first})
     replayed = await play(tape)
     again = await play(more, "Cake", {"base": replayed})

@@ -155,12 +155,7 @@ async def stopped(turn, *, reason="stopped", **settings) -> Run:
 
 @pytest.mark.parametrize(
     "turn",
-    [
-        [],
-        [think("Hm")],
-        [text("Well")],
-        [write(fragment=6)],
-    ],
+    [[], [think("Hm")], [text("Well")], [write(fragment=6)]],
     ids=["before-anything", "thinking", "text", "arguments"],
 )
 async def test_stop_in_a_stream_leaves_a_finished_run(turn):

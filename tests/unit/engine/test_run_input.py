@@ -198,10 +198,7 @@ async def test_a_repeated_id_means_its_own_turn(failed_first):
     page = ToolCall("call_0", "create_file", json.dumps({"path": "index.html", "content": PAGE}))
     denied = ToolCall("call_1", "create_file", '{"path": "a.txt", "content": "not kept"}')
     results = result("call_0", "create_file", None), result("call_1", "create_file", "DENIED")
-    turns = [
-        [assistant(edit), result("call_0", "edit_file", "FAILED")],
-        [assistant(page, denied), *results],
-    ]
+    turns = [[assistant(edit), result("call_0", "edit_file", "FAILED")], [assistant(page, denied), *results]]
     history = [user("A page"), *itertools.chain(*(turns if failed_first else reversed(turns)))]
     run = await run_script([text("ok")], prompt="Now blue", messages=history)
     assert dict(run.files) == {"index.html": PAGE}

@@ -128,8 +128,7 @@ def split(page: str, chance: random.Random) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "again",
-    ["<link ", "<link a=\"<link b='", ' a="<link b=\'" c="\' d=\'" e="\'', "<iframe srcdoc=&lt;"],
+    "again", ["<link ", "<link a=\"<link b='", ' a="<link b=\'" c="\' d=\'" e="\'', "<iframe srcdoc=&lt;"]
 )
 def test_a_hostile_page_takes_linear_time(again):
     assert growth_exponent(lambda size: gated("<link" + again * size)) < 1.5

@@ -82,9 +82,7 @@ async def thoughtful_turn(provider: VendorProvider, server: WireServer, **change
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"system": "Be long."}, {"tools": (SEARCH, OTHER_TOOL)}],
-    ids=["system", "tools"],
+    "changes", [{"system": "Be long."}, {"tools": (SEARCH, OTHER_TOOL)}], ids=["system", "tools"]
 )
 @pytest.mark.parametrize("name", ["claude-opus-5-5", "claude-fable-5-1", "claude-haiku-5-5"])
 async def test_thinking_is_dropped_when_what_came_before_it_changes(server: WireServer, name: str, changes):

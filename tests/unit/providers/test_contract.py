@@ -24,19 +24,7 @@ from agent_nb.core.messages import (
 from agent_nb.core.run_settings import SETTINGS
 from agent_nb.providers.base import CallPiece, CallStarted, TextPiece, ThinkingPiece, Turn
 from tests.support.pdf import pdf_of
-from tests.support.wire import (
-    Call,
-    Comment,
-    End,
-    Raw,
-    Reply,
-    Say,
-    Think,
-    Tokens,
-    Unknown,
-    WireServer,
-    reply,
-)
+from tests.support.wire import Call, Comment, End, Raw, Reply, Say, Think, Tokens, Unknown, WireServer, reply
 from tests.support.wire.cases import (
     CASES,
     CLOUD_CASES,

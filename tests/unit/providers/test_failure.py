@@ -271,15 +271,15 @@ REFUSALS = {
         refused(404, {"code": 404, "message": "Requested entity was not found.", "status": "NOT_FOUND"}),
     ],
     ("interactions", "gemini:gemini-4-argom", "gemini:gemini-4-argon"): [
-        refused(404, {"code": "not_found", "message": "Requested entity was not found."}),
+        refused(404, {"code": "not_found", "message": "Requested entity was not found."})
     ],
     # MuiseDestiny/zotero-gpt#483
     ("chat", "openrouter:anthropic/claude-opus-55", "openrouter:anthropic/claude-opus-5.5"): [
-        refused(400, {"message": "anthropic/claude-opus-55 is not a valid model ID", "code": 400}),
+        refused(400, {"message": "anthropic/claude-opus-55 is not a valid model ID", "code": 400})
     ],
     # deepwn/addi#13
     ("chat", "deepseek:deepseek-v4-prp", "deepseek:deepseek-v4-pro"): [
-        refused(400, {"message": "Model Not Exist", "code": "invalid_request_error"}),
+        refused(400, {"message": "Model Not Exist", "code": "invalid_request_error"})
     ],
 }
 

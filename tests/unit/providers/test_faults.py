@@ -159,9 +159,7 @@ async def test_nobody_there_names_the_address(case: Case, server: WireServer):
 
 async def test_a_strange_shape_is_one_sentence(case: Case, server: WireServer):
     error = await failure(
-        case,
-        server,
-        reply(Event({"type": "content_block_delta", "choices": [7], "candidates": 7}), Cut()),
+        case, server, reply(Event({"type": "content_block_delta", "choices": [7], "candidates": 7}), Cut())
     )
     assert str(error)
 

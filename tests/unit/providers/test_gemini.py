@@ -78,10 +78,7 @@ def content_half(token: str) -> Raw:
 
 @pytest.mark.parametrize(
     ("case", "half", "field"),
-    [
-        (INTERACTIONS, interaction_half, "continuation_token"),
-        (GENERATE, content_half, "continuationToken"),
-    ],
+    [(INTERACTIONS, interaction_half, "continuation_token"), (GENERATE, content_half, "continuationToken")],
     ids=str,
 )
 async def test_an_answer_cut_for_length_goes_on_by_its_token(case, half, field, server: WireServer):

@@ -3,17 +3,8 @@
 import pytest
 
 from agent_nb.core.messages import user
-from agent_nb.providers.base import (
-    Piece,
-    Request,
-    VirtualClock,
-)
-from agent_nb.providers.scripted import (
-    ScriptedProvider,
-    ScriptError,
-    text,
-    wait,
-)
+from agent_nb.providers.base import Piece, Request, VirtualClock
+from agent_nb.providers.scripted import ScriptedProvider, ScriptError, text, wait
 
 
 def ask(clock: VirtualClock | None = None) -> Request:

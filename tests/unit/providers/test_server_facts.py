@@ -15,12 +15,7 @@ OLLAMA = {
     "/api/show": {"model_info": {"qwen3.context_length": 40_960}},
     "/api/ps": {"models": [{"name": "qwen3", "model": "qwen3", "context_length": 4096}]},
 }
-STUDIO = {
-    "/api/v0/models/qwen": {
-        "id": "qwen",
-        "loaded_context_length": 4096,
-    }
-}
+STUDIO = {"/api/v0/models/qwen": {"id": "qwen", "loaded_context_length": 4096}}
 
 
 def provider(server: WireServer, name: str):

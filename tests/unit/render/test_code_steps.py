@@ -16,10 +16,7 @@ TABLE = {
     "text/plain": "  region\n0  south",
 }
 KINDS = {"top": "pandas.DataFrame, 12 rows x 3 columns"}
-NAMES = {
-    "application/vnd.agent-nb.names+json": {"bound": ["top"], "kinds": KINDS},
-    "text/plain": "Set top.",
-}
+NAMES = {"application/vnd.agent-nb.names+json": {"bound": ["top"], "kinds": KINDS}, "text/plain": "Set top."}
 
 
 async def data_run(code: str, *outputs: dict, answer: str = "South leads.") -> Run:

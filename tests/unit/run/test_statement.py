@@ -27,10 +27,7 @@ async def paid() -> Run:
     agent = Agent(provider, tools=[pay], approve=decide)
     run = await agent.run(f"Pay with {KEY}", files={"a.txt": "a", "b.txt": "b"})
     return replace(
-        run,
-        name="bill",
-        settings={**run.settings, "started": DATES[0], "effort": "low"},
-        ended_at=DATES[1],
+        run, name="bill", settings={**run.settings, "started": DATES[0], "effort": "low"}, ended_at=DATES[1]
     )
 
 

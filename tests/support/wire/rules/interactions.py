@@ -136,11 +136,7 @@ def _two_results(asked: Asked) -> Iterator[Fault]:
             answered.add(step["call_id"])
 
 
-@RULES(
-    "gi-result-name",
-    "as ge-response-name",
-    _example(_CALL, {**_RESULT, "name": "find"}),
-)
+@RULES("gi-result-name", "as ge-response-name", _example(_CALL, {**_RESULT, "name": "find"}))
 def _result_name(asked: Asked) -> Iterator[Fault]:
     names: dict[str, str] = {}
     for number, step in steps(asked, "function_call", "function_result"):

@@ -91,18 +91,7 @@ def _draft(path: Path, schema: Json) -> Iterator[str]:
 
 
 _GEMINI_FIELDS = frozenset(
-    {
-        "$id",
-        "$defs",
-        "$ref",
-        "$anchor",
-        "type",
-        "format",
-        "title",
-        "description",
-        "enum",
-        "items",
-    }
+    {"$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description", "enum", "items"}
     | {"minItems", "maxItems", "minimum", "maximum", "anyOf", "oneOf", "properties", "additionalProperties"}
     | {"required", "propertyOrdering"}
 )

@@ -7,22 +7,9 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.core.events import (
-    FileDelta,
-    TextDelta,
-    ThinkingDelta,
-    ToolArgsDelta,
-    ToolStarted,
-    UsageUpdated,
-)
+from agent_nb.core.events import FileDelta, TextDelta, ThinkingDelta, ToolArgsDelta, ToolStarted, UsageUpdated
 from agent_nb.core.messages import Usage
-from agent_nb.notebook.live.live_run import (
-    BURST,
-    FIRST_CHECKPOINT,
-    MESSAGE_SECONDS,
-    Pace,
-    RunStream,
-)
+from agent_nb.notebook.live.live_run import BURST, FIRST_CHECKPOINT, MESSAGE_SECONDS, Pace, RunStream
 from agent_nb.run.protocol import Meta, Ready
 from tests.support.waiting import PATIENCE
 

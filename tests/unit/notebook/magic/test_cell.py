@@ -113,10 +113,7 @@ def test_the_files_are_saved_where_asked(shell, tmp_path, monkeypatch, folder):
 
 def test_a_hidden_file_is_not_saved(shell, server, tmp_path):
     (tmp_path / ".git").mkdir()
-    server.plan(
-        reply(Call("create_file", {"path": ".git/config", "content": "[core]"})),
-        reply(Say("Done.")),
-    )
+    server.plan(reply(Call("create_file", {"path": ".git/config", "content": "[core]"})), reply(Say("Done.")))
     line = one_line(shell.run(f"%%agent hero {MODEL} --save .\nA page"))
     assert line.startswith("SaveFailed: '.git/config' is hidden")
     assert line.endswith("leave it out with `files.delete('.git/config')`, or write it yourself.")

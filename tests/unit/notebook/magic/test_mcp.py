@@ -68,10 +68,7 @@ WRONG = [
         "There is no MCP server 'wether'. Did you mean `weather`?",
     ),
     ("%%agent hero -m demo: -t mcp:weather/wrk\nA page", "has no tool 'wrk'. Did you mean `work`?"),
-    (
-        "%agent mcp ad x",
-        "takes add NAME COMMAND..., add NAME URL, restart NAME or remove NAME, not 'ad x'",
-    ),
+    ("%agent mcp ad x", "takes add NAME COMMAND..., add NAME URL, restart NAME or remove NAME, not 'ad x'"),
     ("%agent mcp add 'no name' x", "is not a valid name"),
     ("%agent mcp add x no-such-program", "The program 'no-such-program' was not found."),
     ("%agent mcp add x -e", "-e takes NAME or NAME=VALUE."),

@@ -261,10 +261,7 @@ async def test_the_cell_says_that_a_file_is_shortened(shell):
 async def test_compacting_is_part_of_the_request(shell):
     shell.names["hero"] = quick_run()
     whole, compacted = await plan(shell, DEMO + "hero -c"), await plan(shell, DEMO + "hero -c --compact")
-    assert (whole.prepared[0].settings.compact, compacted.prepared[0].settings.compact) == (
-        False,
-        True,
-    )
+    assert (whole.prepared[0].settings.compact, compacted.prepared[0].settings.compact) == (False, True)
     assert whole.key != compacted.key
     before, after = [estimate_tokens(each.prepared[0].messages) for each in (whole, compacted)]
     assert after < before

@@ -91,8 +91,7 @@ def send(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "function",
-    [send, dataclasses.replace(send, function=None), partial(send), functools.lru_cache(send)],
+    "function", [send, dataclasses.replace(send, function=None), partial(send), functools.lru_cache(send)]
 )
 @pytest.mark.parametrize(
     "show",
