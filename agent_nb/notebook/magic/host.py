@@ -1,6 +1,7 @@
 """What features get of the notebook: its variables, cells, tools and branches."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.late import late
@@ -44,6 +45,16 @@ class NotebookHost(Session):
         maker.check(implied=False)
         return await maker.open()
 
-    async def open_view(self, line: str, prompt: str) -> "ToolClients":
-        clients: ToolClients = await _open_view(self, line, prompt)
+    @property
+    def notebook_file(self) -> Path | None:
+        from agent_nb.notebook.notebook_tools.saved_cells import notebook_file
+
+        return notebook_file(self)
+
+    @property
+    def cell_number(self) -> int:
+        return int(self.shell.execution_count)
+
+    async def open_view(self, line: str, prompt: str, given: Mapping[str, Any] = {}) -> "ToolClients":
+        clients: ToolClients = await _open_view(self, line, prompt, given)
         return clients
