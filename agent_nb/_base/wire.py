@@ -34,6 +34,11 @@ def parse_json(text: str | bytes, default: Any = None) -> Any:
         return default
 
 
+def as_object(value: Any) -> Json:
+    """The value if it is a JSON object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def to_wire(value: Any) -> Any:
     """Return the JSON form of a value; `from_wire` reverses it."""
     if value is None or isinstance(value, str | int | float):

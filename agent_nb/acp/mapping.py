@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import Any, get_args
 
 from agent_nb._base.text import printable_line
-from agent_nb._base.wire import Json, parse_json
+from agent_nb._base.wire import Json, as_object
 from agent_nb.core.events import PlanEntry, PlanStatus, Reason
 from agent_nb.core.messages import Usage
 from agent_nb.engine.tool_runner import one_line
@@ -151,11 +151,6 @@ class AgentCall:
         return str(value)
 
 
-def as_object(value: Any) -> Json:
-    """The value if it is a JSON object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
 def objects_in(value: Any) -> list[Json]:
     """The JSON objects in a list; none if it is not a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -255,9 +250,3 @@ def offered_models(response: Json) -> tuple[str, dict[str, str]]:
 
 def _names(models: Any, key: str) -> dict[str, str]:
     return {str(model[key]): str(model.get("name") or "") for model in objects_in(models) if model.get(key)}
-
-
-def result_text(text: str) -> str:
-    """A tool's result for agents, prefixed if it is JSON, which Gemini CLI would interpret."""
-    is_json = parse_json(text, text) is not text
-    return f"Result: {text}" if is_json else text

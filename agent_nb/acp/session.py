@@ -13,10 +13,10 @@ from agent_nb._base.constants import VERSION
 from agent_nb._base.log import log
 from agent_nb._base.program import Program, ProgramError
 from agent_nb._base.threads import off_loop
-from agent_nb._base.wire import Json, parse_json
+from agent_nb._base.wire import Json, as_object, parse_json
 from agent_nb.acp.folder import Folder
 from agent_nb.acp.known import KnownAgent
-from agent_nb.acp.mapping import as_object, objects_in, offered_models
+from agent_nb.acp.mapping import objects_in, offered_models
 from agent_nb.acp.offered import not_offered, showable, store_models
 from agent_nb.core.errors import AgentError
 from agent_nb.core.messages import Document, Image, Message, Text

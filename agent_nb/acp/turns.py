@@ -10,7 +10,7 @@ import agent_nb.core.events as ev
 from agent_nb._base.log import log
 from agent_nb._base.text import listed, printable_line
 from agent_nb._base.threads import off_loop
-from agent_nb._base.wire import Json
+from agent_nb._base.wire import Json, as_object
 from agent_nb.acp import mapping
 from agent_nb.acp.folder import Folder
 from agent_nb.acp.known import KnownAgent
@@ -151,7 +151,7 @@ class AgentTurns(OutsideTurns):
             )
 
     async def _handle(self, session: AgentSession, message: Json) -> None:
-        params = mapping.as_object(message.get("params"))
+        params = as_object(message.get("params"))
         self._journal.tick()
         match message["method"]:
             case "session/update" if isinstance(params.get("update"), dict):
@@ -380,7 +380,7 @@ class AgentTurns(OutsideTurns):
         """Why a prompt ended; raises `AgentError` if it failed."""
         if "error" in answer:
             raise session.connection.failure(RpcError(answer["error"]))
-        result = mapping.as_object(answer.get("result"))
+        result = as_object(answer.get("result"))
         usage = mapping.usage_of(result)
         self._count(usage)
         text = "".join(part.text for part in self._parts if isinstance(part, Text))
@@ -406,7 +406,7 @@ class AgentTurns(OutsideTurns):
                 for question in self._questions.values():
                     question.cancel()
                 answer = await self._follow(session, number)
-                self._count(mapping.usage_of(mapping.as_object(answer.get("result"))))
+                self._count(mapping.usage_of(as_object(answer.get("result"))))
 
     async def _end(self) -> None:
         """Complete the turns and the files, and end the process in the background."""

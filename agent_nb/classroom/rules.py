@@ -107,8 +107,11 @@ class LabRules:
 
     def check_given(self, given: Mapping[str, Any]) -> None:
         for feature in features():
-            rule, value = self.of_features.get(feature.name), given.get(feature.name)
-            if feature.rule and None not in (rule, value) and (why := feature.rule.refuses(rule, value)):
+            value = given.get(feature.name)
+            if feature.rule is None or value is None:
+                continue
+            rule = self.of_features.get(feature.name, feature.rule.default)
+            if rule is not None and (why := feature.rule.refuses(rule, value)):
                 raise self.refusal(feature.name, why)
 
     def left_out(self) -> frozenset[str]:

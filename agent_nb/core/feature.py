@@ -57,6 +57,8 @@ class ClassRule(NamedTuple):
     accepts: Callable[[Any], bool]
     refuses: Callable[[Any, Any], str]
     """Called with the rule and the cell's value; returns why the cell may not run, or an empty text."""
+    default: Any = None
+    """The rule of a `lab.toml` that does not name it; None for no rule."""
 
 
 class Feature(Generic[Given_co]):

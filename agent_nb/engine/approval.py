@@ -32,6 +32,7 @@ code (`Tool.allows_whole_run`): they run without asking until the user revokes i
 MCP = "mcp:"
 Emit = Callable[..., Any]
 GO_ON = "Go on without it."
+_NOT_ANSWERED = "The user has not answered the question in time. Nothing was run."
 ASSUME = "Decide yourself, and say what you assumed."
 REFUSALS: dict[str, str] = {
     "policy": "This tool is switched off for this run.",
@@ -226,6 +227,8 @@ class Approvals:
     """Pauses the run's clock while the user is asked."""
     consent: Consent = field(default_factory=Consent)
     variant: int = 0
+    patience: float | None = None
+    """Seconds in which the user answers a question; None for ever."""
     unanswered: set[str] = field(default_factory=set)
     trials: Trials = field(default_factory=Trials)
     _seconds: dict[str, float] = field(default_factory=dict)
@@ -364,7 +367,11 @@ class Approvals:
             return Answer(False, by="nobody")
         if self.consent.covers(request):
             return Answer(True, by="always")
-        answer = _answer_of(await call_user_code("Asking the user", self.ask, request))
+        try:
+            async with asyncio.timeout(self.patience):
+                answer = _answer_of(await call_user_code("Asking the user", self.ask, request))
+        except TimeoutError:
+            raise ToolError(_NOT_ANSWERED, code="DENIED", hint=GO_ON) from None
         if answer.always and not request.written:
             self.consent.always(request, answer)
         return answer

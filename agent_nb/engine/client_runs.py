@@ -24,6 +24,8 @@ from agent_nb.run.run import Run
 CLIENT = "client"
 """What stands for the vendor in the name of a client."""
 LONGEST_TITLE = 60
+ANSWER_SECONDS = 600.0
+"""Seconds in which the user answers a question. A client does not wait for ever, as a run of a model does."""
 _ENDED = "The user has ended this. Nothing was run."
 
 
@@ -94,6 +96,10 @@ class ClientTurns(OutsideTurns):
             self._need_turn()
             self._journal.emit_now(Note, title=title, detail=detail)
 
+    def renew(self) -> None:
+        if self._has_begun.is_set() and not self._closed.is_set() and self._runner.context.branch:
+            self._runner.context.branch.renew()
+
     def _end_by(self, end: EndRun) -> None:
         if not self._end.done():
             self._end.set_exception(end)
@@ -106,6 +112,7 @@ class ClientRun(EngineRun):
 
     def __init__(self, prepared: PreparedRun, group: VariantGroup, variant: int) -> None:
         super().__init__(prepared, group, variant, ClientTurns)
+        self.approvals.patience = ANSWER_SECONDS
         self.provider = cast("ClientProvider", prepared.provider)
         self.when_done.append(self._turns.close)
 
@@ -114,6 +121,9 @@ class ClientRun(EngineRun):
 
     async def note(self, title: str, detail: str = "") -> None:
         await self._turns.note(title, detail)
+
+    def renew(self) -> None:
+        self._turns.renew()
 
     def leave(self) -> None:
         self.stop("end_turn")

@@ -30,6 +30,9 @@ class ToolClient(Protocol):
     async def note(self, title: str, detail: str = "") -> None:
         """Add a line to the transcript."""
 
+    def renew(self) -> None:
+        """End the branch in which its code works, if any. The next call works in a new copy of the session."""
+
     def leave(self) -> None:
         """End the run of a client that is gone."""
 

@@ -95,14 +95,20 @@ class Host(Protocol):
     async def branch(self) -> "Branch":
         """A new branch of the session. The caller ends it."""
 
-    async def front_end(self) -> tuple[str, bool | None]:
-        """What shows the notebook, in a few words, and whether a page of it answers; None if it cannot be asked."""
+    @property
+    def notebook_file(self) -> Path | None:
+        """The notebook's file; None if it is unknown."""
 
-    async def open_view(self, line: str, prompt: str) -> "ToolClients":
+    @property
+    def cell_number(self) -> int:
+        """The execution count of the cell that runs, or of the next one. Can be read in any thread."""
+
+    async def open_view(self, line: str, prompt: str, given: Mapping[str, Any] = {}) -> "ToolClients":
         """A live run without a model, shown in the cell's output, for clients that call tools.
 
-        `line` has its name and options, such as `lent -t kernel --seconds 3600`, and the rules of cells apply. It works
-        in the background; when it has ended, its variable is set and it is saved.
+        `line` has its name and options, such as `lent -t kernel --seconds 3600`, and the rules of cells apply, also to
+        what is `given` for features besides. It works in the background; when it has ended, its variable is set and it
+        is saved.
         """
 
     def is_attended(self) -> bool: ...

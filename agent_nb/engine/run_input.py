@@ -59,6 +59,7 @@ SCHEMA_PHRASES.update(
     (_EDITS, "\n- deleted `", "\n- changed `", "\n- added `", "`", "There are ", "."),
     (" options for the request before; the files are those of option ",),
 )
+Messages = Sequence[Message | Mapping[str, Any]]
 _ASKS_FOR_PAGE = re.compile(
     r"\b(?:web ?(?:page|site|app)|home ?page|landing page|html|dashboard)s?\b|\.(?:html?|css|js|md|svg)\b"
     r"|\b(?:make|build|create|write|design|draw|generate|change|show|turn|put)\b[^.?!\n]{0,80}\b(?:page|site|slide)s?\b",
@@ -233,9 +234,6 @@ def _code(text: str, language: str, *, shorten: bool) -> str:
         return fenced(text, language)
     start = text[: text.rfind("\n", 0, START_LENGTH) if "\n" in text[:START_LENGTH] else START_LENGTH]
     return f"{fenced(start, language)}\n{shortened_file_note(len(start), len(text))}"
-
-
-Messages = Sequence[Message | Mapping[str, Any]]
 
 
 class InputArgs(TypedDict, total=False):

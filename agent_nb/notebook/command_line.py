@@ -140,6 +140,14 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def read_words(words: Sequence[str]) -> argparse.Namespace:
+    """Parse a command line. Plugins are not loaded for a built-in feature's command: a program may wait for it."""
+    for command in (command for feature in features() for command in feature.commands):
+        if command.terminal and [command.name] == [*words[:1]]:
+            return argparse.Namespace(run=partial(_run_of_feature, command), words=[*words[1:]])
+    return make_parser().parse_args(words)
+
+
 def _run_of_feature(command: Command, arguments: argparse.Namespace) -> None:
     if (result := command.call_in_terminal(arguments.words)) is not None:
         print(result)
@@ -150,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a file on Windows has no check mark
-    arguments = make_parser().parse_args(argv)
+    arguments = read_words(sys.argv[1:] if argv is None else argv)
     try:
         arguments.run(arguments)
         sys.stdout.flush()

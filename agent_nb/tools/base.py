@@ -192,6 +192,9 @@ class Branch(Protocol):
     async def copy(self) -> "Branch":
         """Copy the branch with its variables."""
 
+    def renew(self) -> None:
+        """End its process. The next call works in a new copy of the session, and its result says so."""
+
     def keep(self, run_id: str) -> None:
         """Keep the branch for runs that continue this one, instead of ending it."""
 

@@ -54,6 +54,7 @@ describe("the next cell", () => {
 		for (const [model, standard] of [
 			["openai:gpt-6", "openai:gpt-6"],
 			["openai:gpt-6", ""],
+			["client:codex", "demo:"],
 			["openai:gpt-6, demo:", "demo:"],
 		] as const) {
 			expect(line(model, standard)).toBe("%%agent hero_2 --from hero");

@@ -55,7 +55,9 @@ DOORS = {
     "files of runs": "run/store.py cassette/recording.py engine/batch/runs.py classroom/submit.py",
     "exports": "run/run.py run/replay_file.py notebook/page/widget.py",
     "requests to vendors": "providers/streaming.py",
-    "outside agents and servers": "acp/session.py acp/kernel_server.py _base/program.py tools/mcp/connection.py",
+    "outside agents and servers": "acp/session.py _base/mcp_server.py _base/program.py tools/mcp/connection.py",
+    "clients of a notebook that is lent, and the token that the user asks for": "features/lend/bridge.py"
+    " features/lend/command.py features/lend/lease.py",
     "spans": "tracing.py",
     "files that the user saves, or the run for its own agent": "files/__init__.py files/contents.py acp/folder.py",
     "preferences, consents and budgets, which have no text of a run": "_base/user_file.py classroom/budget.py",

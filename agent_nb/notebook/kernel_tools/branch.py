@@ -344,6 +344,9 @@ class KernelBranch:
             self._is_paused = stopped
             self._process.tell(PAUSE if stopped else GO_ON)
 
+    def renew(self) -> None:
+        self._close()
+
     def end(self) -> None:
         self._renewable = False
         self._close()

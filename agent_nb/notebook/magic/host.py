@@ -1,11 +1,12 @@
 """What features get of the notebook: its variables, cells, tools and branches."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.late import late
 from agent_nb.core.errors import ConfigError
-from agent_nb.notebook.front_end import cell_id, front_end
+from agent_nb.notebook.front_end import cell_id
 from agent_nb.notebook.session import Session
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
@@ -44,9 +45,16 @@ class NotebookHost(Session):
         maker.check(implied=False)
         return await maker.open()
 
-    async def front_end(self) -> tuple[str, bool | None]:
-        return await front_end(self.shell)
+    @property
+    def notebook_file(self) -> Path | None:
+        from agent_nb.notebook.notebook_tools.saved_cells import notebook_file
 
-    async def open_view(self, line: str, prompt: str) -> "ToolClients":
-        clients: ToolClients = await _open_view(self, line, prompt)
+        return notebook_file(self)
+
+    @property
+    def cell_number(self) -> int:
+        return int(self.shell.execution_count)
+
+    async def open_view(self, line: str, prompt: str, given: Mapping[str, Any] = {}) -> "ToolClients":
+        clients: ToolClients = await _open_view(self, line, prompt, given)
         return clients

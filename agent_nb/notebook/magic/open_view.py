@@ -1,7 +1,8 @@
 """Opens the view of a live run without a model, with the options, defaults and rules of a cell."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import cast
+from typing import Any, cast
 
 from agent_nb.core.errors import ConfigError
 from agent_nb.core.options import OPTIONS, Options
@@ -18,7 +19,7 @@ from agent_nb.notebook.magic.line import read_given_values, read_settings
 from agent_nb.notebook.magic.names import check_name
 from agent_nb.notebook.magic.plan import CellRuns
 from agent_nb.notebook.magic.show_cell import check_name_is_free, show_cell
-from agent_nb.notebook.magic.tool_groups import read_tools
+from agent_nb.notebook.magic.tool_groups import client_tools
 from agent_nb.notebook.parsing import parse_line
 from agent_nb.notebook.session import Session
 from agent_nb.run.run import request_key
@@ -27,7 +28,9 @@ _ALLOWED = {"name", "is_named", "line", "tools", "approve", "data", "seconds", "
 """The options of a run without a model."""
 
 
-async def open_view(session: Session, line: str, prompt: str) -> ClientsHandle:
+async def open_view(
+    session: Session, line: str, prompt: str, given_besides: Mapping[str, Any]
+) -> ClientsHandle:
     """See `Host.open_view`."""
     options = parse_line(line, session.defaults.magic_name)
     _check(options)
@@ -38,8 +41,8 @@ async def open_view(session: Session, line: str, prompt: str) -> ClientsHandle:
     options = replace(rules.options(options), background=True)
     settings = read_settings(session, options, None, rules)
     settings = replace(settings, limits=rules.limits(settings.limits, ()))
-    tools = read_tools(session, options.tools, (), schema_only=bool(settings.data))
-    tools = tools.without(rules.without_tools)
+    tools = client_tools(session, options.tools, schema_only=bool(settings.data)).without(rules.without_tools)
+    options = replace(options, of_features={**options.of_features, **given_besides})
     given = read_given_values(session, options, None, rules)
     request = CellRequest(
         run_input=read_input(prompt, InputArgs(), settings, tools, None),
@@ -53,7 +56,9 @@ async def open_view(session: Session, line: str, prompt: str) -> ClientsHandle:
     prepared = request.prepare(ClientProvider())
     draft = CellDraft(runs=[prepared], host=session.host, given=given, has_system=False)
     await plan_cell(draft)
-    prepared = replace(cast("Prepared", draft.runs[0]), system="")
+    prepared = cast("Prepared", draft.runs[0])
+    recorded = {name: value for name, value in prepared.recorded_settings.items() if name != "steps"}
+    prepared = replace(prepared, system="", recorded_settings=recorded)  # clients count no turns
     plan = CellRuns(
         session=session,
         options=options,

@@ -50,6 +50,12 @@ def read_tools(
     return Toolbox.default([*tools, *packaged.values(), *server_tools])
 
 
+def client_tools(session: Session, names: Iterable[str], *, schema_only: bool) -> Toolbox:
+    """The tools of a run without a model: those for its files, and the named ones."""
+    others = [tool.name for family, tools in FAMILIES.items() if family != "files" for tool in tools]
+    return read_tools(session, names, (), schema_only=schema_only).without(others)
+
+
 def tools_of(session: Session, names: Sequence[str]) -> list[Tool]:
     """The tools of these groups, families and names; raises `ConfigError` for an unknown name."""
     groups = {**FAMILIES, **tool_groups(session), **TOOLS}

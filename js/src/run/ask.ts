@@ -134,10 +134,11 @@ function baseOf(run: RunEntry, { ask, moment, variant }: PlacedAsk): string {
 	return `${referenceTo(run, variant)}.at(${moment})`;
 }
 
-/** The run's model if it is not the default; else empty, as for several models. */
+/** The run's model if it is not the default; else empty, as for several models and for clients, which are no models. */
 function modelOf({ state }: RunEntry): string {
 	const { model = "", default_model: standard } = state?.meta ?? {};
-	return standard && model !== standard && !model.includes(", ") ? model : "";
+	const isModel = !model.includes(", ") && !model.startsWith("client:");
+	return standard && model !== standard && isModel ? model : "";
 }
 
 /** `hero_2` after `hero`: the next number that neither a run nor a cell of the notebook uses. */

@@ -12,7 +12,12 @@ from pathlib import Path
 from agent_nb.acp.folder import cache_folder
 from tests.support.wire import Reply, Request, WireServer, json_reply
 
-PACKAGES = ("@google/gemini-cli@0.61.0", "@zed-industries/codex-acp@0.16.0")
+PACKAGES = (
+    "@google/gemini-cli@0.61.0",
+    "@zed-industries/codex-acp@0.16.0",
+    "@openai/codex@0.169.0",
+    "@anthropic-ai/claude-code@2.1.197",
+)
 """Pinned: what agents ask and tell changes between minor versions."""
 CACHE = Path(os.environ.get("AGENT_NB_AGENTS") or Path.home() / ".cache" / "agent_nb-agents")
 KEY = "key-of-the-tests-0123456789"
@@ -33,6 +38,8 @@ def install() -> None:
     if not done.exists() or json.loads(done.read_text()) != [*PACKAGES]:
         command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE), *PACKAGES]
         subprocess.run(command, check=True)
+        program = CACHE / "node_modules" / "@anthropic-ai" / "claude-code" / "install.cjs"
+        subprocess.run(["node", str(program)], check=True, cwd=program.parent)  # npm may not run it
         done.write_text(json.dumps(PACKAGES))
 
 
@@ -48,6 +55,10 @@ def environment(server: WireServer, home: Path) -> dict[str, str]:
         "GOOGLE_GEMINI_BASE_URL": f"http://127.0.0.1:{server.port}",
         "OPENAI_API_KEY": KEY,
         "CODEX_HOME": str(codex),
+        "ANTHROPIC_API_KEY": KEY,
+        "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.port}",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "ENABLE_TOOL_SEARCH": "false",
     }
 
 
