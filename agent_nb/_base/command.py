@@ -23,6 +23,8 @@ class Command:
     """For `agent-nb COMMAND` of a feature: called with the words that follow. The result is printed."""
     after: str = ""
     """The command of `%agent` that it follows in the help; empty for the last place."""
+    explains: tuple[str, ...] = ()
+    """Names of exceptions of this package about which it says more; their messages in cells name the command."""
     waits: bool = False
     """Whether the cell awaits it: its function is a coroutine, or returns the cell to run."""
 

@@ -103,6 +103,9 @@ class Host(Protocol):
     def cell_number(self) -> int:
         """The execution count of the cell that runs, or of the next one. Can be read in any thread."""
 
+    async def front_end(self) -> tuple[str, bool | None]:
+        """What shows the notebook, in a few words, and whether a page of it answers; None if it cannot be asked."""
+
     async def open_view(self, line: str, prompt: str, given: Mapping[str, Any] = {}) -> "ToolClients":
         """A live run without a model, shown in the cell's output, for clients that call tools.
 

@@ -14,6 +14,7 @@ from agent_nb.features.ask_user import ASK_USER
 from agent_nb.features.branch import BRANCH
 from agent_nb.features.check import CHECK
 from agent_nb.features.code_first import CODE_FIRST
+from agent_nb.features.doctor import DOCTOR
 from agent_nb.features.elements import ELEMENTS
 from agent_nb.features.lend import LEND
 from agent_nb.features.look import LOOK
@@ -27,5 +28,5 @@ from agent_nb.features.saved_image import SAVED_IMAGE
 
 BUILT_IN = (
     *PARTS, MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVE_RUNS, NO_RAISE,
-    CHECK, SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS, LEND
+    CHECK, SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS, LEND, DOCTOR
 )  # fmt: skip

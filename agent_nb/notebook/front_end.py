@@ -86,6 +86,22 @@ class _PageQuestion:
 page_question = _PageQuestion()
 
 
+async def front_end(shell: Any) -> tuple[str, bool | None]:
+    """What shows the notebook, in a few words, and whether a page of it answers; None if it cannot be asked."""
+    if IN_BROWSER:
+        return "JupyterLite", None
+    if getattr(shell, "kernel", None) is None:
+        return "IPython without a kernel", None
+    if needs_view():
+        return "Colab" if "google.colab" in sys.modules else "VS Code", None
+    if not has_cells(shell):
+        return "a console", None
+    if not os.environ.get("JPY_SESSION_NAME"):
+        return "unknown: no Jupyter server started this kernel for a notebook", None
+    page_question.ask()
+    return "a notebook of a Jupyter server", await page_question.answers()
+
+
 def has_cells(shell: Any) -> bool:
     """Whether the request came from a cell. Consoles (jupyter console, qtconsole, Spyder) have no cells and ignore
     display updates."""
@@ -118,12 +134,15 @@ def on_interrupt(handler: Callable[..., Any]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def usage_errors() -> Iterator[None]:
-    """Turn errors of this package into IPython's `UsageError`, which it shows in one line, without a traceback."""
+def usage_errors(pointer: Callable[[AgentError], str]) -> Iterator[None]:
+    """Turn errors of this package into IPython's `UsageError`, which it shows in one line, without a traceback.
+
+    `pointer` returns what follows the message.
+    """
     try:
         yield
     except AgentError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(f"{error}{pointer(error)}") from None
 
 
 def say(text: str) -> None:

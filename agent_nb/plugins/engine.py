@@ -11,13 +11,18 @@ from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
 from agent_nb.images.pillow import opened, saved, top_of
+from agent_nb.pages.chromium import ChromiumViewer
 from agent_nb.pages.element_look import parts_about
 from agent_nb.pages.find_element import Element
 from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageCheck, PageViewer, ViewerUnavailableError
 from agent_nb.pages.preview import used_files
 from agent_nb.prompts import code_correction, code_request, prompt_text
 from agent_nb.providers.base import CodeBlocks
+from agent_nb.providers.http import make_client
 from agent_nb.providers.quotations import canonical_code, is_code_quoted, sent_texts
+from agent_nb.providers.requirements import outdated
+from agent_nb.providers.settings import Settings, key_source
+from agent_nb.providers.vendors import VENDORS
 from agent_nb.render.answer_numbers import MOST_NUMBERS, AnswerNumber
 from agent_nb.render.answers import answer_table
 from agent_nb.run.cells import changes_names

@@ -1,5 +1,6 @@
 """`%%agent` on a real kernel: options, variables in and out, the line commands, folders that cannot be written."""
 
+import json
 import os
 import sys
 
@@ -58,6 +59,16 @@ def test_a_fault_of_our_own_ends_the_running_output(kernel):
         in cell.updates[-1]["text/plain"]
     )
     assert not any("is running" in form for form in cell.updates[-1].values())
+
+
+def test_the_doctor_says_what_works(kernel):
+    cell = kernel.run("%agent doctor --json")
+    assert cell.status == "ok", cell.errors
+    lines = {line["name"]: line for line in json.loads(cell.stdout)}
+    assert lines["JupyterLab extension"]["state"]
+    assert lines["Branches"]["ok"] == (sys.platform == "linux")
+    assert lines["Front end"]["state"].startswith("unknown")
+    assert "can be written" in kernel.run("%agent doctor").displays[0]["text/plain"]
 
 
 def test_tools_are_listed_with_who_serves_them(kernel):

@@ -65,6 +65,12 @@ def test_a_page_that_does_not_trust_the_notebook_sees_the_run_and_what_to_do(pag
     assert page.kernel.value("hero.reason") == "'interrupted'"
 
 
+def test_the_doctor_knows_that_a_page_answers(page):
+    assert (
+        "Comm                  a page answers" in page.kernel.run("%agent doctor").displays[0]["text/plain"]
+    )
+
+
 def asks(page, server, patience: float) -> str:
     """Starts a run that asks, and gives pages so many seconds to say hello."""
     page.kernel.run(

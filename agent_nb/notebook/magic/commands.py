@@ -6,6 +6,7 @@ import inspect
 import logging
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from IPython.display import display
@@ -13,7 +14,7 @@ from IPython.display import display
 from agent_nb._base.command import Command
 from agent_nb._base.late import late
 from agent_nb._base.table import Table
-from agent_nb.core.errors import ConfigError
+from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.feature import features, insert, is_built_in
 from agent_nb.notebook.failures import CellToRun
 from agent_nb.notebook.front_end import say, usage_errors
@@ -29,9 +30,16 @@ LOG_LEVELS = {
 }
 
 
-@usage_errors()
 def run_command(session: Session, line: str) -> None:
-    _show(_call(session, line))
+    with usage_errors(partial(pointer, session)):
+        _show(_call(session, line))
+
+
+def pointer(session: Session, error: AgentError) -> str:
+    """A sentence that names the command that says more about errors of this kind; empty if there is none."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    names = [command.name for command in all_commands().values() if kinds & {*command.explains}]
+    return f" `{session.command(names[0])}` says more." if names else ""
 
 
 async def await_command(session: Session, line: str) -> CellToRun | None:

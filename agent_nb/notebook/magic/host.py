@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.late import late
 from agent_nb.core.errors import ConfigError
-from agent_nb.notebook.front_end import cell_id
+from agent_nb.notebook.front_end import cell_id, front_end
 from agent_nb.notebook.session import Session
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
@@ -54,6 +54,9 @@ class NotebookHost(Session):
     @property
     def cell_number(self) -> int:
         return int(self.shell.execution_count)
+
+    async def front_end(self) -> tuple[str, bool | None]:
+        return await front_end(self.shell)
 
     async def open_view(self, line: str, prompt: str, given: Mapping[str, Any] = {}) -> "ToolClients":
         clients: ToolClients = await _open_view(self, line, prompt, given)

@@ -35,6 +35,7 @@ _DISPLAYED_TYPES = (
 )
 """Types that are displayed as a run when they are a cell's result."""
 _run_cell = late("agent_nb.notebook.magic.run_cell", "run_cell")
+_pointer = late("agent_nb.notebook.magic.commands", "pointer")
 _AGENT_CELL = "__import__('agent_nb.notebook.magic.magics', fromlist=['magics']).agent_cell"
 
 
@@ -150,7 +151,7 @@ class AgentMagics(Magics, MagicSettings):
 
     async def run_cell(self, line: str, cell: str | None) -> None:
         """Run one `%%agent` cell, or a command that waits. The rewritten cell awaits this."""
-        with ticking(), usage_errors():
+        with ticking(), usage_errors(partial(_pointer, self.session)):
             await off_loop(self.imported.wait)
             warm_up = await off_loop(importlib.import_module, "agent_nb.notebook.magic.warm_up")
             await off_loop(warm_up.warm_up, self.shell)
