@@ -88,8 +88,8 @@ class RunPart:
         """The request in another form, after masking, so of built-in features only. It must add no content."""
         return request
 
-    def completed(self, turn: Turn) -> Turn:
-        """The turn as it is kept, before it is priced."""
+    def completed(self, turn: Turn, held: str) -> Turn:
+        """The turn as it is kept, before it is priced. Show `held`, its text if the request has `holds_text`."""
         return turn
 
     def closing(self) -> str:

@@ -75,10 +75,10 @@ class Parts:
                 request = part.written(request) if is_built_in(name) else request
         return request
 
-    def completed(self, turn: Turn) -> Turn:
+    def completed(self, turn: Turn, held: str) -> Turn:
         for name, part in self._parts:
             with _named(name):
-                turn = part.completed(turn)
+                turn = part.completed(turn, held)
         return turn
 
     def closing(self) -> str:

@@ -149,10 +149,12 @@ class Turns:
         self._prepared, self._journal, self._budget = prepared, journal, budget
         self._emit, self._meter = journal.emit, budget.meter
         self._writers: dict[object, Callable[[str], None]] = {
-            TextPiece: lambda text: self._emit(ev.TextDelta, text=text),
+            TextPiece: self._write_text,
             ThinkingPiece: lambda text: self._emit(ev.ThinkingDelta, text=text),
         }
         """What emits the fragments of text, of thinking, and of each call, by its id."""
+        self._held: list[str] | None = None
+        """Text that is shown at the end of the turn; None if text is shown as it comes."""
         self.window = Window(prepared.run_input, prepared.settings, prepared.toolbox, prepared.system)
         self.messages = self.window.messages
         self._call_counts: dict[str, int] = {}
@@ -223,10 +225,12 @@ class Turns:
             )
             request = self._written(request)
             self._meter.begin_turn(estimate_tokens(request.messages, request.system))
+            self._held = [] if request.holds_text else None
             try:
                 turn = await self._stream(request)
                 break
             except ProviderError as error:
+                self._show_held()
                 compaction = self.window.after_refusal(error, again=refused)
                 wait = 0.0 if compaction else self._retries.wait_after(error, self._budget.seconds_left)
                 if isinstance(error, RequestRefusedError):
@@ -241,10 +245,14 @@ class Turns:
                     refused = True
                     self._compact(compaction)
                 await self._journal.clock.sleep(wait)
+            except BaseException:
+                self._show_held()
+                raise
             finally:
                 self._journal.flush()
         self._end_texts(turn)
-        turn = self.parts.completed(turn)
+        held, self._held = "".join(self._held or ()), None
+        turn = self.parts.completed(turn, held)
         self._meter.end_turn(turn.usage, partial(self._prepared.price, answered_by=turn.model))
         self.window.counted(turn.usage)
         self._emit(ev.TurnFinished, stop=turn.stop, usage=turn.usage, model=turn.model)
@@ -257,6 +265,19 @@ class Turns:
         if compaction := self.window.before_turn(1):
             self.window.replace(compaction)
         return self._written(Request(system="", messages=tuple(self.messages))).messages
+
+    def _write_text(self, text: str) -> None:
+        if self._held is None:
+            self._emit(ev.TextDelta, text=text)
+        else:
+            self._held.append(text)
+
+    def _show_held(self) -> None:
+        """Show the text that has been held back, of a turn that is cut or has a call after all."""
+        self._journal.flush()
+        held, self._held = "".join(self._held or ()), None
+        if held:
+            self._emit(ev.TextDelta, text=held)
 
     def _written(self, request: Request) -> Request:
         return self.parts.written(self.gate.request(request) if self.gate else request)
@@ -279,6 +300,7 @@ class Turns:
                     self._journal.collect(piece.text, writers[type(piece)])
                     chars += len(piece.text)
                 elif type(piece) is CallStarted:
+                    self._show_held()
                     writers[piece.id] = self._start_call(piece)
                 elif type(piece) is UsagePiece:
                     self._meter.counted(piece.usage)
@@ -307,7 +329,8 @@ class Turns:
     def _cut_short(self, request: Request, text: str) -> Turn:
         """The turn of a model that repeats itself, cut to this text."""
         self._emit(ev.TurnRetrying, attempt=1, wait=0.0, why=REPEATED)
-        self._emit(ev.TextDelta, text=text)
+        self._held = None if self._held is None else []
+        self._write_text(text)
         message = Message(role="assistant", parts=(Text(text),))
         usage = Usage(
             input=estimate_tokens(request.messages, request.system), output=estimate_tokens((message,))
@@ -380,7 +403,7 @@ class Turns:
         calls = {call.id for call in turn.message.tool_calls}
         for event_id in [event_id for event_id, call in self._open_calls.items() if call.id not in calls]:
             del self._open_calls[event_id]
-            end = {"ok": False, "summary": "Not run: it is part of the answer's text.", "code": "NOT_A_CALL"}
+            end = {"ok": False, "summary": "Not run.", "code": "NOT_A_CALL"}
             self._emit(ev.ToolFinished, call_id=event_id, **end)
 
     def close_calls(self) -> None:

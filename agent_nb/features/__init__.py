@@ -2,8 +2,8 @@
 
 The parts of a prompt come first, in the order in which they are sent, and `middleware` before what asks the user: a
 missing variable stops the cell. `look` comes before `code_first`, which replaces its text; `elements` before `branch`,
-which also adds to the question; `answer` before `code_first`, which a typed answer rules out. `code_first` writes calls
-as text, so it comes after all that reads calls in requests. `no_raise` comes before `check`, which leaves out a run
+which also adds to the question, and `branch` before `code_first`, which reads its answer in the branch. `code_first`
+comes before `answer`, which leaves a typed answer to it. `no_raise` comes before `check`, which leaves out a run
 that fails the cell anyway.
 """
 
@@ -27,6 +27,6 @@ from agent_nb.features.save_runs import SAVE_RUNS
 from agent_nb.features.saved_image import SAVED_IMAGE
 
 BUILT_IN = (
-    *PARTS, MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, ANSWER, CODE_FIRST, BRANCH, SAVE, SAVE_RUNS, NO_RAISE,
+    *PARTS, MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, BRANCH, CODE_FIRST, ANSWER, SAVE, SAVE_RUNS, NO_RAISE,
     CHECK, SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS, LEND, DOCTOR
 )  # fmt: skip

@@ -18,6 +18,7 @@ from agent_nb.pages.page_check import DESKTOP, CheckRequest, PageCheck, PageView
 from agent_nb.pages.preview import used_files
 from agent_nb.prompts import code_correction, code_request, prompt_text
 from agent_nb.providers.base import CodeBlocks
+from agent_nb.providers.fenced_code import python_blocks
 from agent_nb.providers.http import make_client
 from agent_nb.providers.quotations import canonical_code, is_code_quoted, sent_texts
 from agent_nb.providers.requirements import outdated
@@ -28,7 +29,6 @@ from agent_nb.render.answers import answer_table
 from agent_nb.run.cells import changes_names
 from agent_nb.run.compare import failure_of, scope_of
 from agent_nb.run.store import RunStore
-from agent_nb.run.supported_numbers import lacks_printed
 from agent_nb.tools.answer import AnswerType, answer_type
 from agent_nb.tools.base import Branch, BranchMaker, LoadedData
 from agent_nb.tools.preview_tools import PAGE_VIEWER

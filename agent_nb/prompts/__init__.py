@@ -94,19 +94,23 @@ def content_note(versions: Mapping[str, int | None], reader: str) -> str:
     return f"(content{'s' if several else ''} of {' and '.join(files)} left out{how})"
 
 
-def code_request(data: str, question: str) -> str:
-    """Return the prompt that asks for code before an answer. Small models need the data first and the question last."""
-    return f"{data}\n\n{prompt_text('code_request')}\n\nQuestion: {question}"
+def code_request(data: str, question: str, ends: str = "") -> str:
+    """Return the prompt that asks for code before an answer. Small models need the data first and the question last.
+
+    `ends` is the statement with which the code ends; without one, it prints the answer.
+    """
+    ask = prompt_text("code_assigns").replace("$ends", ends) if ends else prompt_text("code_request")
+    return f"{data}\n\n{ask}\n\nQuestion: {question}"
 
 
-def code_correction(names: Mapping[str, Sequence[str]], hint: str) -> str:
+def code_correction(names: Mapping[str, Sequence[str]], hint: str, ask: str = "code_again") -> str:
     """Return the text that asks for a corrected block, after the names that exist and a hint."""
     listed = [
         f"`{name}`" + (f" with columns {', '.join(columns)}" if columns else "")
         for name, columns in names.items()
     ]
     variables = f"These variables exist: {'; '.join(listed)}." if listed else ""
-    return "\n".join(filter(None, (variables, hint, prompt_text("code_again"))))
+    return "\n".join(filter(None, (variables, hint, prompt_text(ask))))
 
 
 def summary_heading(requests: int) -> str:

@@ -104,8 +104,9 @@ class CodeBlocks:
     """Fenced `python` blocks are calls of this tool."""
 
     tool: str
-    judge: Callable[[str], tuple[Literal["run", "ask", "show"], str]]
-    """Whether a block runs by the tool's rule, runs if the user approves it, or is only shown; and its code."""
+    judge: Callable[[str], tuple[Literal["run", "ask", "show", "drop"], str]]
+    """Whether a block runs by the tool's rule, runs if the user approves it, is part of the answer, or is left out of
+    it; and its code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +127,8 @@ class Request:
     """The tool that ends the run with an answer of a type; empty if the answer is text."""
     code: CodeBlocks | None = None
     """Set if the model is asked for code."""
+    holds_text: bool = False
+    """Whether the text of a turn without calls is shown at its end, by a feature that adds to it."""
 
 
 @dataclass(frozen=True, slots=True)

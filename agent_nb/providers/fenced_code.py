@@ -1,7 +1,7 @@
 """Turns fenced `python` blocks of an answer into calls of the tool that runs code.
 
 Small models write code better than JSON. On the user's own server, a run with data asks for a block (see
-`engine/code_first.py`). Text after the first block is dropped: it was written before there was a result.
+`features/code_first/run.py`). Text after the first block is dropped: it was written before there was a result.
 """
 
 import json
@@ -15,7 +15,13 @@ from agent_nb.providers.base import CallPiece, CallStarted, CodeBlocks, Piece, T
 LANGUAGES = frozenset({"python", "py", "python3", "ipython"})
 _FRAGMENT = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r" {0,3}(`{3,})([^`\n]*)\n?")
+_BLOCK = re.compile(r"^ {0,3}(`{3,})([^`\n]*)\n(.*?)(?:^ {0,3}\1`*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FENCE_SO_FAR = re.compile(r" {0,3}(?:`{0,2}|`{3,}[^`\n]*)")
+
+
+def python_blocks(text: str) -> list[str]:
+    """The fenced Python blocks of a text."""
+    return [block[3].rstrip("\n") for block in _BLOCK.finditer(text) if block[2].strip().lower() in LANGUAGES]
 
 
 class FencedCode:
@@ -30,6 +36,8 @@ class FencedCode:
         self._codes: list[list[str]] = []
         """The lines of each block."""
         self._from_first_block: list[str] = []
+        self._is_left_out = False
+        """Whether the last block is no part of the answer."""
 
     def read(self, pieces: Sequence[Piece]) -> Sequence[Piece]:
         result: list[Piece] = []
@@ -82,16 +90,17 @@ class FencedCode:
         if not is_cut:
             yield from self._close_block()
         after = "".join(self._from_first_block)
-        calls = () if turn.message.tool_calls or turn.stop == "refusal" else tuple(self._calls(is_cut))
-        if not calls:
+        is_text = bool(turn.message.tool_calls) or turn.stop == "refusal"
+        calls = () if is_text else tuple(self._calls(is_cut))
+        if not calls and not self._is_left_out:
             yield from [TextPiece(after)] if self._codes else ()
             yield turn
             return
         before = turn.message.text.removesuffix(after).strip()
         others = [part for part in turn.message.parts if not isinstance(part, Text)]
-        parts = (*([Text(before)] if before else ()), *others, *calls)
-        message = replace(turn.message, parts=parts)
-        yield replace(turn, stop="max_tokens" if is_cut else "tool_use", message=message)
+        message = replace(turn.message, parts=(*([Text(before)] if before else ()), *others, *calls))
+        stop = turn.stop if not calls else "max_tokens" if is_cut else "tool_use"
+        yield replace(turn, stop=stop, message=message)
 
     def _calls(self, is_cut: bool) -> Iterator[ToolCall]:
         for number, code in enumerate(map("".join, self._codes), 1):
@@ -99,7 +108,8 @@ class FencedCode:
                 yield ToolCall(self._id(number), self._blocks.tool, _arguments(code).removesuffix('"}'))
                 return
             verdict, code_to_run = self._blocks.judge(code)
-            if verdict != "show":
+            self._is_left_out = verdict == "drop"
+            if verdict in ("run", "ask"):
                 arguments = _arguments(code_to_run)
                 yield ToolCall(self._id(number), self._blocks.tool, arguments, written=verdict == "ask")
 

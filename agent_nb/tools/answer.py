@@ -57,7 +57,14 @@ class AnswerType:
         spec = ToolSpec(name=ANSWER_TOOL, description=description, schema=schema)
         return Tool(spec=spec, run=self._accept, title=lambda args: "answer", in_settings=True)
 
-    def _accept(self, args: Json, context: ToolContext) -> ToolOutput:
+    def checked(self, value: Any) -> Any:
+        """The JSON form of an answer that code has computed; raises `ToolError` if it has another type."""
+        args = value if "properties" in self.schema else {_VALUE: value}
+        compile_schema(self.tool().spec.schema)(args)
+        self._accept(args)
+        return value
+
+    def _accept(self, args: Json, context: ToolContext | None = None) -> ToolOutput:
         value = self.value_of(args)
         text = json.dumps(value, ensure_ascii=False)
         if len(text) > MAX_ANSWER:

@@ -260,6 +260,8 @@ class LoadedData:
     """Names of the tables among them."""
     names: Callable[[], Mapping[str, Sequence[str]]]
     """Returns the variables that exist now, with the columns of tables."""
+    has: Callable[[str], bool]
+    """Whether there is a variable of this name."""
 
 
 def _no_problems(args: Json) -> Mapping[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent_nb.features.answer import ANSWER, answer_form
+from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.plugins import (
     Addition,
     Done,
@@ -45,13 +46,14 @@ class TypedAnswer(FeatureCode[AnswerType]):
             return
         draft.recorded["answer"] = kind.schema
         if draft.runs_by == "engine":
+            draft.kept["answer_type"] = kind
+        if draft.runs_by == "engine" and CODE_FIRST.name not in draft.kept:
             draft.toolbox = draft.toolbox.plus(kind.tool())
             draft.sections.append(prompt_text("answer"))
-            draft.kept["answer_type"] = kind
 
     def part(self, run: PartInputs) -> RunPart | None:
         kind = run.prepared.get(ANSWER)
-        return AnswerPart(kind, run.journal) if kind else None
+        return AnswerPart(kind, run.journal) if kind and CODE_FIRST.name not in run.prepared.kept else None
 
     def addition(self, run: Run) -> Addition | None:
         if run.plain_answer is None:

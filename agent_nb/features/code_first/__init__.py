@@ -6,7 +6,7 @@ from agent_nb.core.feature import Feature
 
 CODE_FIRST: Feature[Any] = Feature(
     "code_first",
-    texts=("code_answer_unseen", "code_missing", "code_over"),
+    texts=("code_answer_unseen", "code_missing"),
     code="agent_nb.features.code_first.run:CodeFirst",
     cell="agent_nb.features.code_first.cell:TellsOfCode",
 )

@@ -8,7 +8,7 @@ import ast
 import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, Literal
@@ -17,10 +17,12 @@ from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import shortened
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import parse_json
-from agent_nb.features.answer import ANSWER
+from agent_nb.features.answer import ANSWER, answer_form
 from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.prompt import VARIABLES
 from agent_nb.plugins import (
+    Addition,
+    Done,
     Draft,
     FeatureCode,
     Files,
@@ -29,25 +31,32 @@ from agent_nb.plugins import (
     Part,
     PartInputs,
     Request,
+    Run,
+    RunEnd,
     RunPart,
     Say,
     Text,
     ToolCall,
+    ToolError,
     ToolResult,
     Turn,
 )
 from agent_nb.plugins import events as ev
 from agent_nb.plugins.engine import (
+    CODE_TOOL,
     DATA_TOOLS,
+    AnswerType,
     CodeBlocks,
+    EndRun,
     LoadedData,
+    ToolRunner,
     canonical_code,
     code_correction,
     code_request,
     is_code_quoted,
-    lacks_printed,
     masked,
     prompt_text,
+    python_blocks,
     sent_texts,
 )
 
@@ -60,67 +69,133 @@ _LOADS = re.compile(r"DataFrame|read_\w+")
 _WARNING = re.compile(r"^\S+:\d+: \w*Warning: .*\n?(?:  .*\n?)?", re.MULTILINE)
 """A warning of Python's, with the line of code below it."""
 _QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
+_LINE = re.compile(r" \(line \d+\)$")
+_MOST_BLOCKS_SHOWN = 20
+_ASKS_FOR_CODE = re.compile(
+    r"\b(?:write|define|implement)\s+(?:me\s+)?(?:an?|the|some)?\s*(?:\w+\s+){0,2}?"
+    r"(?:function|class|script|snippet|program|decorator|code)\b",
+    re.IGNORECASE,
+)
+_READ = """\
+print(__import__("json").dumps({name}, allow_nan=False, default=lambda value: value.to_dict("records") \
+if hasattr(value, "columns") else value.tolist() if hasattr(value, "tolist") else value.isoformat() \
+if hasattr(value, "isoformat") else list(value)))
+del {name}"""
+"""Prints the answer as JSON. Numbers, arrays and columns of tables have `tolist`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeTask:
+    """What a run that is asked for code computes."""
+
+    data: LoadedData
+    answer: AnswerType | None
+    """The type of the answer, which the code assigns to `name`; None if it prints the answer."""
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownCode:
+    blocks: tuple[str, ...]
+    """The Python blocks of the answer that were not run."""
 
 
 class CodeFirst(FeatureCode[Any]):
     def prepare(self, draft: Draft) -> None:
         """Ask for code if the prompt has variables, and for no page."""
         describe = next((tool.loaded for tool in draft.toolbox if tool.loaded), None)
-        is_other = draft.get(ANSWER) is not None or draft.runs_by != "engine" or draft.cell == ""
-        if describe is None or not draft.provider.reads_code or draft.makes_page or is_other:
+        is_other = draft.makes_page or draft.runs_by != "engine" or draft.cell == ""
+        prompt = draft.cell or draft.run_input.prompt
+        if describe is None or not draft.provider.reads_code or is_other or _ASKS_FOR_CODE.search(prompt):
             return
         variables = None if draft.cell is None else draft.get(VARIABLES) or ()
-        prompt = draft.cell or draft.run_input.prompt
         if loaded := describe(prompt, variables, schema_only=not draft.sends_values):
-            draft.kept[CODE_FIRST.name] = loaded
-            draft.run_input = draft.run_input.asking(code_request(loaded.description, loaded.question))
+            kind, name = draft.get(ANSWER), "answer"
+            while loaded.has(name):
+                name += "_"
+            draft.kept[CODE_FIRST.name] = CodeTask(loaded, kind, name)
+            ends = "" if kind is None else f"`{name} = ...`, {_form(kind)}"
+            draft.run_input = draft.run_input.asking(code_request(loaded.description, loaded.question, ends))
             draft.system = prompt_text("code_first")
             draft.specs = frozenset(draft.all_tools.chosen) - DATA_TOOLS
 
     def part(self, run: PartInputs) -> RunPart | None:
-        loaded = run.prepared.kept.get(CODE_FIRST.name)
-        return CodePart(loaded, run) if loaded else None
+        task = run.prepared.kept.get(CODE_FIRST.name)
+        return CodePart(task, run) if task else None
+
+    def shown(self, run: Run) -> ShownCode | None:
+        """The blocks of an answer of any model that could have run them."""
+        blocks = python_blocks(run.text) if CODE_TOOL in run.settings.get("tools", ()) else ()
+        arguments = (parse_json(use.call.arguments) for use in run.tool_uses if use.call.name == CODE_TOOL)
+        executed = {canonical_code(str(args.get("code"))) for args in arguments if isinstance(args, dict)}
+        unrun = tuple(block for block in blocks if canonical_code(block) not in executed)
+        return ShownCode(blocks=unrun[:_MOST_BLOCKS_SHOWN]) if unrun else None
+
+    def addition(self, run: Run) -> Addition | None:
+        return Addition(below=["The Python code in this answer was not run."]) if self.shown(run) else None
 
 
 class CodePart(RunPart):
     in_order = True
 
-    def __init__(self, loaded: LoadedData, run: PartInputs) -> None:
+    def __init__(self, task: CodeTask, run: PartInputs) -> None:
         self._prepared, self._journal, self._window, self._gate = (
             run.prepared,
             run.journal,
             run.window,
             run.gate,
         )
-        self._loaded, self._files = loaded, run.files
+        self._task, self._data, self._files = task, task.data, run.files
         self.tool = next(tool.name for tool in run.prepared.toolbox if tool.loaded)
         self._written: set[str] = set()
         """The blocks so far, in canonical form."""
+        self._most = MOST_BLOCKS
+        self._problem: str | None = None
+        """Why the last block gave no answer, in one line; empty if it gave one, None if none was run."""
         self._printed = ""
-        """The output of the last block that ran without an error."""
+        """The output of the last block, if it ran without an error."""
+        self._answer: Any = None
+        self._fresh = self._failure = ""
+        """The text that begins a second attempt, and what the user is told if that fails, too."""
+        self._failed_attempt: list[Message] = []
+        self._is_stuck = False
+        """Whether the last block was left out."""
         self._reminded = False
 
-    def judge(self, written: str, files: Files) -> tuple[Literal["run", "ask", "show"], str]:
+    async def begin(self, runner: ToolRunner) -> ToolRunner:
+        self._runner = runner
+        return runner
+
+    def judge(self, written: str, files: Files) -> tuple[Literal["run", "ask", "show", "drop"], str]:
         """Whether to run a block, and its code. One that repeats an earlier block or quotes the request is not run."""
+        self._is_stuck = False
         if len(written) > LONGEST_BLOCK:
             return "show", written
-        code = without_loading(written, self._loaded.tables)
+        code = without_loading(written, self._data.tables)
+        code = showing(code, self._task.name) if self._task.answer else code
         block = canonical_code(code)
-        if not code.strip() or block in self._written or len(self._written) >= MOST_BLOCKS:
-            return "show", code
+        if not code.strip() or block in self._written or len(self._written) >= self._most:
+            self._is_stuck = self._problem is not None
+            return "drop" if self._is_stuck else "show", code
         self._reminded = True
         prepared, window = self._prepared, self._window
         _, *notes = window.messages[window.question].parts
         others = [message for index, message in enumerate(window.messages) if index != window.question]
-        data = Message(role="user", parts=(Text(self._loaded.description), *notes))
+        data = Message(role="user", parts=(Text(self._data.description), *notes))
         messages = [data, *chain.from_iterable(map(self._as_text, others))]
         texts = [*sent_texts(prepared.system, messages, prepared.tools, files)]
-        data_texts = [self._loaded.description, *_contents(window.messages, files)]
+        data_texts = [self._data.description, *_contents(window.messages, files)]
         if any(is_code_quoted(form, texts, data_texts) for form in (written, code)):
             return "show", code
         self._written.add(block)
-        is_users = any(is_code_quoted(form, [self._loaded.question]) for form in (written, code))
+        is_users = any(is_code_quoted(form, [self._data.question]) for form in (written, code))
         return "ask" if is_users else "run", code
+
+    def outgoing(self, request: Request) -> Request:
+        failed = {id(message) for message in self._failed_attempt}
+        return replace(
+            request, messages=tuple(message for message in request.messages if id(message) not in failed)
+        )
 
     def written(self, request: Request) -> Request:
         """The request with blocks and their results as text: the model is offered no tool that runs code."""
@@ -129,6 +204,7 @@ class CodePart(RunPart):
             request,
             messages=tuple(message for message in messages if message.parts),
             code=CodeBlocks(self.tool, partial(self.judge, files=self._files())),
+            holds_text=bool(self._printed),
         )
 
     def _as_text(self, message: Message) -> tuple[Message, ...]:
@@ -147,51 +223,96 @@ class CodePart(RunPart):
         return Text(f"\n{fenced(str(code), 'python')}\n")
 
     def after_turn(self, turn: Turn, left: int) -> Next:
-        """Ask for code, once, after a turn in which nothing was computed."""
+        """Ask for code, once, after a turn in which nothing was computed, or again after one that only repeats code."""
+        if self._is_stuck:
+            return self._begin_again(left) if self._problem and left else None
         has_computed = next(self._journal.events.of(ev.ToolRunning), None) is not None
         if has_computed or self._reminded or turn.stop != "end_turn" or left < 2:
             return None
         self._reminded = True
         return Say(prompt_text("code_missing"), hides_turn=True)
 
-    async def after_tools(self, results: Sequence[tuple[str, ToolResult]]) -> Next:
-        text = await self._next_request(results)
-        return Say(text) if text else None
+    def _begin_again(self, left: int) -> Next:
+        """Try once more without the attempt that failed: small models repeat what they read."""
+        if self._failed_attempt or left < 2:
+            raise EndRun("failed", self._failure)
+        self._failed_attempt = [*self._window.messages[self._window.question + 1 :]]
+        self._most = len(self._written) + 1
+        return Say(self._fresh)
 
-    async def _next_request(self, results: Sequence[tuple[str, ToolResult]]) -> str:
-        """The text after the results of a turn, by event id: asks for the answer or for a corrected block."""
+    async def after_tools(self, results: Sequence[tuple[str, ToolResult]]) -> Next:
+        """Ask for the sentence of the answer, or for a corrected block."""
         ends = {end.call_id: end for end in self._journal.events.of(ev.ToolFinished)}
         blocks = [(ends[event_id], result) for event_id, result in results if result.name == self.tool]
-        if not blocks or any(result.code in ("DENIED", "STOPPED") for _, result in blocks):
-            return ""
+        if not blocks:
+            return None
+        self._problem, self._printed = None, ""
+        if any(result.code in ("DENIED", "STOPPED") for _, result in blocks):
+            return None
         last_result = blocks[-1][1]
         outputs = [text for end, _ in blocks for text in map(_text_of, end.outputs) if text is not None]
-        if last_result.ok and outputs:
+        self._problem = await self._problem_after(last_result, outputs)
+        if not self._problem and self._task.answer:
+            return Done()
+        if not self._problem:
             self._printed = "\n".join(outputs).strip("\n")
-            return prompt_text("code_answer_unseen" if self._gate else "code_answer")
-        if len(self._written) >= MOST_BLOCKS:
-            return prompt_text("code_over")
-        names = self._loaded.names()
+            return Say(prompt_text("code_answer_unseen" if self._gate else "code_answer"))
+        names = self._data.names()
         names = self._gate.known(names) if self._gate else names
-        problem = "The code printed nothing." if last_result.ok else _hint(_problem(last_result), names)
-        text = await masked(code_correction(names, problem), keys=True)
+        hint, remark = ("", "") if last_result.ok else _hints(self._problem, names)
+        again = await masked(code_correction(names, self._problem if last_result.ok else hint), keys=True)
+        self._fresh = await masked(code_correction(names, f"{self._problem}\n{hint}".rstrip(), "code_fresh"), keys=True)
+        why = _LINE.sub("", self._problem).rstrip(".").replace("The code failed", "The code did not run")
+        self._failure = f"{why}. {remark}".rstrip()
         if self._gate:
-            self._gate.allow(text)
-        return text
+            self._gate.allow(again)
+            self._gate.allow(self._fresh)
+        return self._begin_again(2) if len(self._written) >= self._most else Say(again)
 
-    def completed(self, turn: Turn) -> Turn:
-        """The turn, with the printed lines added to an answer that lacks them."""
-        answer, lines = turn.message.text, self._printed.splitlines()
+    async def _problem_after(self, result: ToolResult, outputs: Sequence[str]) -> str:
+        """Why the code gave no answer; empty if it did."""
+        if not result.ok:
+            return _problem(result)
+        if not self._task.answer:
+            return "" if outputs else "The code printed nothing."
+        try:
+            self._answer = await self._read_answer(self._task.answer)
+        except ToolError as error:
+            form = f"`{self._task.name}` must be {_form(self._task.answer)}"
+            return f"{form}." if self._gate else f"{form}: {error.headline.rstrip('.')}."
+        return ""
+
+    async def _read_answer(self, kind: AnswerType) -> Any:
+        """The value that the code has assigned, which is then deleted; raises `ToolError` if it has another type."""
+        runner, code = self._runner, _READ.format(name=self._task.name)
+        tool = runner.toolbox.get(self.tool)
+        assert tool is not None
+        context = replace(runner.context, show=lambda bundle: None, progress=lambda text: None)
+        output = await runner.toolbox.run(tool, {"code": code}, context)
+        printed = (str(bundle.get("text/plain", "")) for bundle in output.outputs)
+        return kind.checked(parse_json(next(printed, "")))
+
+    def completed(self, turn: Turn, held: str) -> Turn:
+        """The turn with what the code printed, unless its text has it, before the text that is not shown yet."""
+        text, lines = turn.message.text, self._printed.splitlines()
         printed = "\n".join(shortened(line, _LONGEST_LINE) for line in lines[:_MOST_LINES])
-        if not printed or turn.message.tool_calls or not lacks_printed(answer, printed):
-            return turn
         more = f"\n… ({len(lines) - _MOST_LINES:,} more lines)" if len(lines) > _MOST_LINES else ""
-        gap = "\n\n" if answer else ""
-        addition = f"{gap}The code printed:\n\n{fenced(printed + more, 'text')}"
-        self._journal.emit(ev.TextDelta, text=addition)
-        if self._gate:  # shown to the user, and not sent in a conversation that continues this one
+        has_lines = all(_stands_in(line, text) for line in printed.splitlines())
+        addition = "" if has_lines or turn.message.tool_calls else fenced(printed + more, "text")
+        shown = "\n\n".join(filter(None, [addition, held]))
+        if text and not held and addition:
+            shown = f"\n\n{addition}"
+        if shown:
+            self._journal.emit(ev.TextDelta, text=shown)
+        if not addition or self._gate:  # shown to the user, and not sent in a conversation that continues this one
             return turn
-        return replace(turn, message=replace(turn.message, parts=(*turn.message.parts, Text(addition))))
+        others = [part for part in turn.message.parts if not isinstance(part, Text)]
+        whole = shown if held else f"{text}{shown}"
+        return replace(turn, message=replace(turn.message, parts=(*others, Text(whole))))
+
+    def finish(self, end: RunEnd) -> None:
+        if self._answer is not None:
+            end.answer = self._answer
 
 
 def _contents(messages: Sequence[Message], files: Files) -> Iterator[str]:
@@ -251,13 +372,36 @@ def _text_of(output: ev.MimeBundle) -> str | None:
     return "" if has_image else _WARNING.sub("", str(output.get("text/plain", ""))).strip("\n") or None
 
 
-def _hint(problem: str, names: Mapping[str, Sequence[str]]) -> str:
-    """Names the tables that have the missing column, or the variable or column closest to a name in the error."""
+def _hints(problem: str, names: Mapping[str, Sequence[str]]) -> tuple[str, str]:
+    """What to tell the model and the user: the tables that have the missing column, or the closest name."""
     existing = {name.casefold(): name for name in chain(names, *names.values())}
     for word in _QUOTED.findall(problem):
         if tables := [f"`{name}`" for name, columns in names.items() if word in columns]:
-            return f"`{word}` is a column of {' and '.join(tables)}."
+            text = f"`{word}` is a column of {' and '.join(tables)}."
+            return text, text
         match = [] if word in names else difflib.get_close_matches(word.casefold(), existing, 1)
         if match:
-            return f"Did you mean `{existing[match[0]]}`?"
-    return ""
+            name = existing[match[0]]
+            return f"Did you mean `{name}`?", f"{'There is' if name in names else 'The table has'} `{name}`."
+    return "", ""
+
+
+def _form(kind: AnswerType) -> str:
+    """The form of an answer in words: `a dict with the keys slope: number, p: number`."""
+    form = answer_form(kind.schema)
+    return f"a dict with these keys: {form}" if "properties" in kind.schema else f"of type {form}"
+
+
+def showing(code: str, name: str) -> str:
+    """The code, with the answer as its last expression unless it ends with one, so that its output has the answer."""
+    try:
+        body = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return code
+    return code if not body or isinstance(body[-1], ast.Expr) else f"{code.rstrip()}\n{name}"
+
+
+def _stands_in(line: str, text: str) -> bool:
+    """Whether a printed line stands in the text as it is, white space and quotes around it aside."""
+    words = r"\s+".join(map(re.escape, line.strip().strip("'").split()))
+    return re.search(rf"(?<![\w.,]){words}(?!\w|[.,]\d)", text) is not None

@@ -60,6 +60,7 @@ def loaded_data(
         description="\n\n".join(descriptions),
         tables=[path for path in paths if has_columns(lookup(path, namespace))],
         names=partial(_existing_names, shell, paths),
+        has=shell.user_ns.__contains__,
     )
 
 

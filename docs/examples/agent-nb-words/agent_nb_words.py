@@ -56,7 +56,7 @@ class Counted(plugins.RunPart):
         elif isinstance(event, plugins.events.TextDelta):
             self.said += event.text
 
-    def completed(self, turn):
+    def completed(self, turn, held):
         """Called with each turn, which it may change."""
         return turn
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agent_nb import Agent
-from agent_nb.core.events import ApprovalRequested, ToolFinished, ToolReady
+from agent_nb.core.events import ApprovalRequested, TextDelta, ToolFinished, ToolReady
 from agent_nb.features.code_first.run import without_loading
 from agent_nb.notebook.kernel_tools import kernel_tools
 from agent_nb.prompts import prompt_text
@@ -21,6 +21,7 @@ note = "sunny"
 """
 MEAN = "print(df['price'].mean())"
 HEADING = "A DataFrame `df` is loaded (read no file). It has 6 rows x 2 columns:"
+PRINTED = "```text\n4.041666666666667\n```"
 EXIST = "These variables exist: `df` with columns town, price"
 
 
@@ -35,11 +36,11 @@ def block(code: str, language: str = "python") -> str:
     return f"```{language}\n{code}\n```"
 
 
-def ask(shell, server, *answers, options="", prompt="What is the mean price in {{df}}?"):
+def ask(shell, server, *answers, options="", prompt="What is the mean price in {{df}}?", data=""):
     """A run whose model writes these answers; of a tuple, the second item says why it stopped."""
     parts = [answer if isinstance(answer, tuple) else (Say(answer),) for answer in answers]
     server.plan(*(reply(*steps, fragment=3) for steps in parts))
-    shell.run(DATA)
+    shell.run(f"{DATA}\n{data}")
     cell = shell.run(f"{CELL} {options}\n{prompt}")
     assert server.unused == 0, cell.stderr
     return shell.names["run"]
@@ -50,11 +51,13 @@ def sent(server: WireServer, number: int = -1) -> list[tuple[str, str]]:
 
 
 def test_the_block_runs_and_its_output_is_the_answer(shell, server):
-    run = ask(shell, server, f"Here it is:\n{block(MEAN)}\nThe mean is 99.", "The mean price is 4.04.")
+    sentence = "The mean price is 4.04."
+    run = ask(shell, server, f"Here it is:\n{block(MEAN)}\nThe mean is 99.", sentence)
     (use,) = run.tool_uses
     assert (use.call.name, json.loads(use.call.arguments)) == ("run_python", {"code": MEAN})
     assert (use.title, run.unsupported, run.ran_code) == ("run Python", (), True)
-    assert run.text == "The mean price is 4.04."
+    assert run.text == f"{PRINTED}\n\n{sentence}"
+    assert run.text == "".join(event.text for event in of(run, TextDelta)).removeprefix("Here it is:\n")
     assert all("tools" not in request.body for request in server.requests)
     rows = "town,price\nLyon,1.5\nNice,2.5\nLyon,3.0\nMetz,4.0\nMetz,6.0"
     table = f"{HEADING}\n- town: str\n- price: float64\nFirst rows of `df`:\n{rows}"
@@ -103,35 +106,68 @@ def test_what_is_wrong_goes_back_with_the_names_that_exist(shell, server, code, 
     assert len(sent_back) < 30_000
 
 
-def test_three_blocks_are_the_most(shell, server):
+WIND = "print(df['wind_speed'].mean())"
+NO_WIND = "The code did not run: KeyError: 'wind_speed'. The table has `wind speed`."
+WINDY = "df['wind speed'] = 1"
+
+
+def test_a_block_that_failed_is_not_run_again_but_tried_afresh(shell, server):
+    run = ask(shell, server, block(WIND), block(f"{WIND} # 2"), block(MEAN), "It is 4.04.", data=WINDY)
+    assert (run.reason, [use.ok for use in run.tool_uses]) == ("end_turn", [False, True])
+    [(_, question)] = sent(server, 2)[1:]
+    problem = "The code failed: KeyError: 'wind_speed' (line 1)\nDid you mean `wind speed`?"
+    assert "Question: What is the mean price in `df`?\n" in question
+    assert question.endswith(f"{EXIST}, wind speed.\n{problem}\n{prompt_text('code_fresh')}")
+    assert run.text == f"{PRINTED}\n\nIt is 4.04."
+
+
+def test_a_run_fails_if_its_code_did_not_run(shell, server):
+    run = ask(shell, server, *[block(WIND)] * 3, data=WINDY)
+    assert (run.reason, run.error, run.text) == ("failed", NO_WIND, "")
+    ends = [(end.code, end.summary) for end in of(run, ToolFinished)]
+    assert ends[1:] == [("NOT_A_CALL", "Not run.")] * 2
+    assert [use.ok for use in run.tool_uses] == [False]
+
+
+def test_three_blocks_and_a_fresh_one_are_the_most(shell, server):
     run = ask(shell, server, *(block(f"print(1 / ({n} - {n}))") for n in "1234"))
-    assert len(run.tool_uses) == 3
-    assert sent(server)[-1][1].endswith(
-        "Write no more code. Say in one short sentence what could not be computed."
-    )
-    assert "(4 - 4)" in run.text
+    assert [use.ok for use in run.tool_uses] == [False] * 4
+    assert "(3 - 3)" not in str(sent(server))
+    assert (run.reason, run.error) == ("failed", "The code did not run: ZeroDivisionError: division by zero.")
+
+
+@pytest.mark.parametrize(("steps", "reason"), [(3, "failed"), (2, "max_steps")])
+def test_a_limit_keeps_its_reason(shell, server, steps, reason):
+    run = ask(shell, server, *[block(WIND)] * 2, options=f"--steps {steps}", data=WINDY)
+    assert run.reason == reason
 
 
 @pytest.mark.parametrize(
     ("answer", "code", "added"),
     [
-        ("It is 4.", MEAN, "The code printed:\n\n```text\n4.041666666666667\n```"),
-        ("", MEAN, "The code printed:\n\n```text\n4.041666666666667\n```"),
-        (block("print(df['price'].mean() ) # again"), MEAN, "```text\n4.041666666666667\n```"),
-        ("About 4.04 euros.", MEAN, ""),
-        ("The share is 404 %.", MEAN, ""),
+        ("It is 4.", MEAN, PRINTED),
+        ("", MEAN, PRINTED),
+        (block("print(df['price'].mean() ) # again"), MEAN, PRINTED),
+        ("About 4.04 euros.", MEAN, PRINTED),
+        ("Exactly 4.041666666666667 euros.", MEAN, ""),
+        ("It is 4.0416666666666675.", MEAN, PRINTED),
+        ("The  mean is\n4.", "print('mean is 4')", ""),
         ("In Brest.", "df.loc[df.price.idxmax(), 'town']", ""),
         ("In Metz.", "df.loc[df.price.idxmax(), 'town']", "```text\n'Brest'\n```"),
         ("Here.", "import PIL.Image; PIL.Image.new('RGB', (40, 40))", ""),
         ("Many.", "for number in range(30): print(number)", "9\n… (20 more lines)\n```"),
+        ("A page.", "print('@a[<b onclick=x>``` \u202e1</b>]')", "````text\n@a[<b onclick=x>``` \u202e1</b>]\n````"),
     ],
 )  # fmt: skip
-def test_what_was_printed_stands_in_an_answer_without_it(shell, server, answer, code, added):
+def test_what_was_printed_precedes_an_answer_without_it(shell, server, answer, code, added):
     run = ask(shell, server, block(code), answer)
-    assert run.text.startswith(answer)
-    assert run.text.removeprefix(answer).strip().endswith(added)
-    assert ("The code printed" in run.text) == bool(added)
+    said = "" if "```" in answer else answer
+    assert run.reason == "end_turn"
+    assert run.text.endswith(said)
+    assert run.text.removesuffix(said).strip().endswith(added)
+    assert ("```" in run.text) == bool(added)
     assert len(run.tool_uses) == 1
+    assert "".join(event.text for event in of(run, TextDelta)) == run.text
 
 
 def test_an_answer_without_code_is_asked_for_it_once(shell, server):
@@ -343,7 +379,7 @@ def test_the_code_that_runs_is_the_one_that_is_shown(shell, server):
 def test_a_block_follows_the_rule_of_the_tool(shell, server, rule, code):
     run = ask(shell, server, block(MEAN), "I could not.", options=f"--approve run_python={rule}")
     assert [end.code for end in of(run, ToolFinished)] == [code]
-    assert run.text.startswith("I could not.")
+    assert run.text.endswith("I could not.")
 
 
 def test_two_blocks_of_a_turn_run_one_after_the_other(shell, server):
