@@ -142,8 +142,8 @@ events: env ## write js/src/run/events.ts and agent_nb/run/feature_values.py fro
 reference: env ## write docs/reference.md from the code
 	$(PY) -m docs.scripts.reference
 
-try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon; with TASKS=1, ten small tasks; with TASKS=data, twelve questions about tables
-	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.$(if $(TASKS),$(if $(filter data,$(TASKS)),try_data,try_tasks),try_model) "$(MODEL)"
+try: env ## run one small prompt with your own key: make try MODEL=gemini:gemini-4-argon; with TASKS=1, ten small tasks; with TASKS=data, twelve questions about tables, or with DATA=folder the closed questions there
+	@$(if $(MODEL),,$(error Name a model: make try MODEL=gemini:gemini-4-argon))$(PY) -m docs.scripts.$(if $(TASKS),$(if $(filter data,$(TASKS)),$(if $(DATA),try_closed,try_data),try_tasks),try_model) "$(MODEL)" $(if $(DATA),--folder "$(DATA)")
 
 screenshot: env build chromium ## take the pictures of the docs from real runs
 	$(PY) -m docs.scripts.screenshot

@@ -47,6 +47,8 @@ class Question:
     text: str
     answer: Callable[[Any], tuple[str | float, ...]]
     """Gets the tables as attributes. Computes the number, after its name if the question asks for one."""
+    setup: str = SETUP
+    """Code that makes the tables."""
 
 
 QUESTIONS = (

@@ -56,6 +56,9 @@ print(json.dumps({
     "text": run.text,
     "code": [use.call.arguments for use in run.tool_uses if use.call.name == "run_python"],
     "ran_code": run.ran_code,
+    "reason": run.reason,
+    "error": run.error or "",
+    "agreed": getattr(getattr(run, "agreement", None), "agree", None),
     "is_marked": bool(addition(run).above),
     "messages": [
         f"{message.role}: {getattr(part, 'text', '') or getattr(part, 'arguments', '')}"
@@ -73,6 +76,10 @@ class Answer:
     ran_code: bool
     is_marked: bool = False
     """Whether the user is told that no code was run."""
+    reason: str = "end_turn"
+    error: str = ""
+    agreed: int | None = None
+    """How many tries agree, if there were several."""
     messages: Sequence[str] = ()
 
 
@@ -92,11 +99,11 @@ class Server:
         return completion.choices[0].message
 
 
-def ask_agent_nb(question: Question, server: Server) -> Answer:
+def ask_agent_nb(question: Question, server: Server, options: str = "") -> Answer:
     """A cell in a kernel of its own."""
     tables = " and ".join(f"{{{{{name}}}}}" for name in question.tables)
-    line = f"%%agent run -m {server.name} -t kernel --approve auto --no-raise --seconds {ANSWER_SECONDS}"
-    sources = (SETUP, "%load_ext agent_nb", f"{line}\n{question.text} Use {tables}.", RESULT)
+    line = f"%%agent run -m {server.name} -t kernel --approve auto --no-raise --seconds {ANSWER_SECONDS} {options}"
+    sources = (question.setup, "%load_ext agent_nb", f"{line}\n{question.text} Use {tables}.", RESULT)
     book = new_notebook(cells=[new_code_cell(source) for source in sources])
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(book, timeout=ANSWER_SECONDS * 2, resources={"metadata": {"path": folder}}).execute()
@@ -112,7 +119,7 @@ def ask_for_block(question: Question, server: Server) -> Answer:
     messages = (f"user: {request}", f"assistant: {content}")
     if not block:
         return Answer(content, (), ran_code=False, messages=messages)
-    printed, has_failed = run_code(block[1])
+    printed, has_failed = run_code(block[1], question.setup)
     text = "" if has_failed else printed
     return Answer(text, (block[1],), ran_code=True, messages=(*messages, f"tool: {printed}"))
 
@@ -129,7 +136,7 @@ def ask_in_loop(question: Question, server: Server) -> Answer:
         for call in message.tool_calls:
             try:
                 code.append(str(json.loads(call.function.arguments)["code"]))
-                printed, _ = run_code(code[-1])
+                printed, _ = run_code(code[-1], question.setup)
             except (ValueError, KeyError, TypeError) as error:
                 printed = f"Invalid arguments: {error}"
             messages.append({"role": "tool", "tool_call_id": call.id, "content": printed})
@@ -144,15 +151,15 @@ WAYS: dict[str, Callable[[Question, Server], Answer]] = {
 }
 
 
-def tables() -> SimpleNamespace:
+def tables(setup: str = SETUP) -> SimpleNamespace:
     names: dict[str, Any] = {}
-    exec(SETUP, names)  # our own text
+    exec(setup, names)  # our own text
     return SimpleNamespace(**names)
 
 
 def described(question: Question) -> str:
     """The tables with their columns, types and first rows."""
-    loaded = tables()
+    loaded = tables(question.setup)
     return "\n\n".join(
         f"A DataFrame `{name}` is loaded (read no file). Its columns and types:\n{frame.dtypes.to_string()}\n"
         f"Its first rows:\n{frame.head().to_string()}"
@@ -161,12 +168,12 @@ def described(question: Question) -> str:
     )
 
 
-def run_code(source: str) -> tuple[str, bool]:
+def run_code(source: str, setup: str = SETUP) -> tuple[str, bool]:
     """What a program with the tables prints, or its error; and whether it has failed."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             done = subprocess.run(
-                [sys.executable, "-c", f"{SETUP}\n{source}"],
+                [sys.executable, "-c", f"{setup}\n{source}"],
                 check=False, cwd=folder, capture_output=True, text=True, timeout=CODE_SECONDS,
                 stdin=subprocess.DEVNULL,
             )  # fmt: skip
