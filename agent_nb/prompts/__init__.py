@@ -103,10 +103,15 @@ def code_request(data: str, question: str, ends: str = "") -> str:
     return f"{data}\n\n{ask}\n\nQuestion: {question}"
 
 
+def exact_name(column: str) -> str:
+    """Return a column's name as a Python literal if its spaces and signs could be overlooked."""
+    return column if column.isidentifier() else repr(column)
+
+
 def code_correction(names: Mapping[str, Sequence[str]], hint: str, ask: str = "code_again") -> str:
     """Return the text that asks for a corrected block, after the names that exist and a hint."""
     listed = [
-        f"`{name}`" + (f" with columns {', '.join(columns)}" if columns else "")
+        f"`{name}`" + (f" with columns {', '.join(map(exact_name, columns))}" if columns else "")
         for name, columns in names.items()
     ]
     variables = f"These variables exist: {'; '.join(listed)}." if listed else ""

@@ -21,7 +21,7 @@ _FENCE_SO_FAR = re.compile(r" {0,3}(?:`{0,2}|`{3,}[^`\n]*)")
 
 def python_blocks(text: str) -> list[str]:
     """The fenced Python blocks of a text."""
-    return [block[3].rstrip("\n") for block in _BLOCK.finditer(text) if block[2].strip().lower() in LANGUAGES]
+    return [block[3].rstrip() for block in _BLOCK.finditer(text) if block[2].strip().lower() in LANGUAGES]
 
 
 class FencedCode:

@@ -65,10 +65,11 @@ LONGEST_BLOCK = 20_000
 """Characters. Longer code is shown and not run."""
 _MOST_LINES = 10
 _LONGEST_LINE = 200
+_MOST_OF_REQUEST = 3_000
 _LOADS = re.compile(r"DataFrame|read_\w+")
-_WARNING = re.compile(r"^\S+:\d+: \w*Warning: .*\n?(?:  .*\n?)?", re.MULTILINE)
-"""A warning of Python's, with the line of code below it."""
-_QUOTED = re.compile(r"""["'`]([^"'`]+)["'`]""")
+_WARNING = re.compile(r"^\S+:\d+: \w*(?:Warning|Error): .*\n?(?:(?:(?!  ).*\n){0,20}  .*\n?)?", re.MULTILINE)
+"""A warning of Python's, of one or more lines, with the line of code below it."""
+_QUOTED = re.compile(r"""(?<=["'`])([^"'`]+)(?=["'`])""")
 _LINE = re.compile(r" \(line \d+\)$")
 _MOST_BLOCKS_SHOWN = 20
 _ASKS_FOR_CODE = re.compile(
@@ -126,7 +127,8 @@ class CodeFirst(FeatureCode[Any]):
     def shown(self, run: Run) -> ShownCode | None:
         """The blocks of an answer of any model that could have run them."""
         blocks = python_blocks(run.text) if CODE_TOOL in run.settings.get("tools", ()) else ()
-        arguments = (parse_json(use.call.arguments) for use in run.tool_uses if use.call.name == CODE_TOOL)
+        calls = (use.call for use in run.tool_uses if not (use.result and use.result.code == "DENIED"))
+        arguments = (parse_json(call.arguments) for call in calls if call.name == CODE_TOOL)
         executed = {canonical_code(str(args.get("code"))) for args in arguments if isinstance(args, dict)}
         unrun = tuple(block for block in blocks if canonical_code(block) not in executed)
         return ShownCode(blocks=unrun[:_MOST_BLOCKS_SHOWN]) if unrun else None
@@ -256,7 +258,7 @@ class CodePart(RunPart):
             return Done()
         if not self._problem:
             self._printed = "\n".join(outputs).strip("\n")
-            return Say(prompt_text("code_answer_unseen" if self._gate else "code_answer"))
+            return Say(self._ask_for_sentence())
         names = self._data.names()
         names = self._gate.known(names) if self._gate else names
         hint, remark = ("", "") if last_result.ok else _hints(self._problem, names)
@@ -268,6 +270,12 @@ class CodePart(RunPart):
             self._gate.allow(again)
             self._gate.allow(self._fresh)
         return self._begin_again(2) if len(self._written) >= self._most else Say(again)
+
+    def _ask_for_sentence(self) -> str:
+        """Ask for the answer in the form of the request, which small models have forgotten after the code."""
+        if self._gate:
+            return prompt_text("code_answer_unseen")
+        return f"{prompt_text('code_answer')}\n\n{self._data.question[-_MOST_OF_REQUEST:]}"
 
     async def _problem_after(self, result: ToolResult, outputs: Sequence[str]) -> str:
         """Why the code gave no answer; empty if it did."""
@@ -294,11 +302,13 @@ class CodePart(RunPart):
 
     def completed(self, turn: Turn, held: str) -> Turn:
         """The turn with what the code printed, unless its text has it, before the text that is not shown yet."""
-        text, lines = turn.message.text, self._printed.splitlines()
-        printed = "\n".join(shortened(line, _LONGEST_LINE) for line in lines[:_MOST_LINES])
-        more = f"\n… ({len(lines) - _MOST_LINES:,} more lines)" if len(lines) > _MOST_LINES else ""
-        has_lines = all(_stands_in(line, text) for line in printed.splitlines())
-        addition = "" if has_lines or turn.message.tool_calls else fenced(printed + more, "text")
+        text, lines = turn.message.text, [*filter(str.strip, self._printed.splitlines())]
+        last = lines[-_MOST_LINES:]
+        longest = _LONGEST_LINE * _MOST_LINES // max(1, len(last))
+        before = [f"… ({len(lines) - _MOST_LINES:,} more lines)"] if len(lines) > _MOST_LINES else []
+        printed = "\n".join((*before, *(shortened(line, longest) for line in last)))
+        has_lines = all(_stands_in(line, text) for line in last)
+        addition = "" if has_lines or turn.message.tool_calls else fenced(printed, "text")
         shown = "\n\n".join(filter(None, [addition, held]))
         if text and not held and addition:
             shown = f"\n\n{addition}"
@@ -380,9 +390,12 @@ def _hints(problem: str, names: Mapping[str, Sequence[str]]) -> tuple[str, str]:
             text = f"`{word}` is a column of {' and '.join(tables)}."
             return text, text
         match = [] if word in names else difflib.get_close_matches(word.casefold(), existing, 1)
+        if match and (name := existing[match[0]]) in names:
+            return f"Did you mean `{name}`?", f"There is `{name}`."
         if match:
-            name = existing[match[0]]
-            return f"Did you mean `{name}`?", f"{'There is' if name in names else 'The table has'} `{name}`."
+            table = next(table for table, columns in names.items() if name in columns)
+            exact = f"`{table}[{name!r}]`"
+            return f"Write {exact} in place of `{table}[{word!r}]`: this is the exact name.", f"The table has `{name}`."
     return "", ""
 
 

@@ -25,6 +25,7 @@ from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.schema import column_names, describe_schema, known_names
 from agent_nb.notebook.values.tables import ENDS
 from agent_nb.notebook.values.value_paths import first_name, is_python, lookup, lookup_masked
+from agent_nb.prompts import exact_name
 from agent_nb.tools.base import LoadedData
 
 _WORD = re.compile(r"`?\b[^\W\d]\w*")
@@ -87,13 +88,23 @@ def _describe(path: str, namespace: Any, allowed_names: frozenset[str] | None) -
     article = "An" if kind[:1] in "aeiouAEIOU" else "A"
     lines = [
         f"{article} {kind} `{path}` is loaded (read no file).{f' It has {size}:' if size else ''}",
-        *columns,
+        *_exact_names(columns, path, namespace),
     ]
     if allowed_names is None:
         beginning = read_path(path, lambda: _beginning(path, namespace))
         lines += [f"First rows of `{path}`:" if beginning.head else "It begins with:"]
         lines += [beginning.head.rstrip() or limited(beginning.text, _LONGEST_VALUE)]
     return "\n".join(lines)
+
+
+def _exact_names(lines: Sequence[str], path: str, namespace: Any) -> Iterator[str]:
+    """The lines of columns, with names whose spaces a model could overlook as Python literals."""
+    value = lookup(path, namespace)
+    names = column_names(value) if has_columns(value) else []
+    exact = {f"- {name}: ": f"- {exact_name(name)}: " for name in names}
+    for line in lines:
+        name = next((start for start in exact if line.startswith(start)), "")
+        yield exact.get(name, "") + line.removeprefix(name)
 
 
 def _named_values(path: str, namespace: Any, prompt: str) -> str:

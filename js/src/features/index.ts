@@ -5,8 +5,12 @@ import type { FeatureView } from "../view/context.ts";
 import { answer } from "./answer.ts";
 import { answers } from "./answers.ts";
 import { branch } from "./branch.ts";
+import { codeFirst } from "./code-first.ts";
 import { numbers } from "./numbers.ts";
 
-const VIEWS = { answer, answers, branch, numbers } satisfies Record<keyof FeatureData, FeatureView> &
+const VIEWS = { answer, answers, branch, code_first: codeFirst, numbers } satisfies Record<
+	keyof FeatureData,
+	FeatureView
+> &
 	Record<string, FeatureView>;
 export const FEATURES: readonly FeatureView[] = Object.values(VIEWS);

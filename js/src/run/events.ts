@@ -274,6 +274,10 @@ export interface ShownBranch {
 	applies: boolean;
 }
 
+export interface ShownCode {
+	blocks: string[];
+}
+
 export interface AnswerNumber {
 	start: number;
 	text: string;
@@ -289,6 +293,7 @@ export interface ShownNumbers {
 
 export interface FeatureData {
 	branch: ShownBranch;
+	code_first: ShownCode;
 	numbers: ShownNumbers;
 }
 

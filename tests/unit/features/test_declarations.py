@@ -32,7 +32,6 @@ ONE_USER = {
     "completed": "adds printed lines to the answer before it is priced",
     "event": "for plugins that follow a run",
     "in_order": "for plugins whose calls depend on each other",
-    "outgoing": "names the tool of the answer before masking",
     "runs_last": "runs the call with the answer in the last turn",
     "started": "a run is saved while it goes, so saving begins with it",
     "written": "writes calls as text after masking",
@@ -121,7 +120,7 @@ def test_a_hook_has_two_users_or_its_reason():
 
 
 def test_order():
-    """A typed answer rules code first out; code first writes as text the calls that all others read."""
+    """Code first reads its answer in the branch, and computes a typed answer itself."""
     names = [feature.name for feature in features()]
-    assert names.index("answer") < names.index("code_first")
+    assert names.index("branch") < names.index("code_first") < names.index("answer")
     assert names.index("no_raise") < names.index("check")

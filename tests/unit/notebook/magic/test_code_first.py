@@ -10,6 +10,7 @@ from agent_nb.features.code_first.run import without_loading
 from agent_nb.notebook.kernel_tools import kernel_tools
 from agent_nb.prompts import prompt_text
 from agent_nb.providers.quotations import is_code_quoted
+from agent_nb.render.shown import shown_features
 from tests.support.scripts import of
 from tests.support.wire import Call, End, Say, WireServer, reply
 
@@ -65,7 +66,7 @@ def test_the_block_runs_and_its_output_is_the_answer(shell, server):
     assert sent(server, 0)[1][1] == f"{table}\n\n{prompt_text('code_request')}\n\n{question}"
     assert sent(server, 1)[2:] == [
         ("assistant", f"Here it is:\n{block(MEAN)}\n"),
-        ("user", f"Output:\n4.041666666666667\n{prompt_text('code_answer')}"),
+        ("user", f"Output:\n4.041666666666667\n{prompt_text('code_answer')}\n\nWhat is the mean price in `df`?"),
     ]
 
 
@@ -83,12 +84,16 @@ def test_the_user_is_told_what_the_model_gets(shell, server):
     [
         (
             "print(df['Prices'])",
-            ["KeyError: 'Prices' (line 1)", f"{EXIST}.\nDid you mean `price`?\nWrite the whole"],
+            ["KeyError: 'Prices' (line 1)", f"{EXIST}.\nWrite `df['price']` in place of `df['Prices']`: this is the exact name.\nWrite the whole"],
         ),
         ("mean = df['price'].mean()", [f"{EXIST}; `mean`.\nThe code printed nothing.\nWrite the whole"]),
         (
             "import sys\nprint('<python-1>:2: UserWarning: old\\n  f()', file=sys.stderr)",
             ["UserWarning: old", f"{EXIST}.\nThe code printed nothing."],
+        ),
+        (
+            "import sys\nprint('/x/y.py:8: ChainedAssignmentError: A value\n\nis set.\n  df.x = 1', file=sys.stderr)",
+            ["The code printed nothing."],
         ),
         ("rates = df[['town']]\nprint(rates['price'])", ["`price` is a column of `df`.\nWrite"]),
         ("input('name?')", ["The code failed: ", EXIST]),
@@ -115,10 +120,17 @@ def test_a_block_that_failed_is_not_run_again_but_tried_afresh(shell, server):
     run = ask(shell, server, block(WIND), block(f"{WIND} # 2"), block(MEAN), "It is 4.04.", data=WINDY)
     assert (run.reason, [use.ok for use in run.tool_uses]) == ("end_turn", [False, True])
     [(_, question)] = sent(server, 2)[1:]
-    problem = "The code failed: KeyError: 'wind_speed' (line 1)\nDid you mean `wind speed`?"
+    problem = "The code failed: KeyError: 'wind_speed' (line 1)\nWrite `df['wind speed']` in place of `df['wind_speed']`: this is the exact name."
     assert "Question: What is the mean price in `df`?\n" in question
-    assert question.endswith(f"{EXIST}, wind speed.\n{problem}\n{prompt_text('code_fresh')}")
+    assert question.endswith(f"{EXIST}, 'wind speed'.\n{problem}\n{prompt_text('code_fresh')}")
     assert run.text == f"{PRINTED}\n\nIt is 4.04."
+
+
+def test_names_whose_spaces_could_be_overlooked_are_literals(shell, server):
+    run = ask(shell, server, block("df[['WIND']]"), block("df[' WIND'].sum()"), "6", data="df[' WIND'] = 1")
+    assert "- town: str\n- price: float64\n- ' WIND': int64\n" in sent(server, 0)[1][1]
+    assert "Write `df[' WIND']` in place of `df['WIND']`" in sent(server, 1)[-1][1]
+    assert run.reason == "end_turn"
 
 
 def test_a_run_fails_if_its_code_did_not_run(shell, server):
@@ -155,7 +167,7 @@ def test_a_limit_keeps_its_reason(shell, server, steps, reason):
         ("In Brest.", "df.loc[df.price.idxmax(), 'town']", ""),
         ("In Metz.", "df.loc[df.price.idxmax(), 'town']", "```text\n'Brest'\n```"),
         ("Here.", "import PIL.Image; PIL.Image.new('RGB', (40, 40))", ""),
-        ("Many.", "for number in range(30): print(number)", "9\n… (20 more lines)\n```"),
+        ("Many.", "for number in range(30): print(number)", "```text\n… (20 more lines)\n20\n21"),
         ("A page.", "print('@a[<b onclick=x>``` \u202e1</b>]')", "````text\n@a[<b onclick=x>``` \u202e1</b>]\n````"),
     ],
 )  # fmt: skip
@@ -164,7 +176,7 @@ def test_what_was_printed_precedes_an_answer_without_it(shell, server, answer, c
     said = "" if "```" in answer else answer
     assert run.reason == "end_turn"
     assert run.text.endswith(said)
-    assert run.text.removesuffix(said).strip().endswith(added)
+    assert run.text.startswith(added)
     assert ("```" in run.text) == bool(added)
     assert len(run.tool_uses) == 1
     assert "".join(event.text for event in of(run, TextDelta)) == run.text
@@ -248,7 +260,7 @@ def test_without_values_only_names_and_types_are_sent(shell, server):
     assert not any(value in requests for value in ("Lyon", "7.25", "4.04"))
     assert "- price: float64\n\nWrite one fenced" in sent(server, 0)[1][1]
     assert (
-        "KeyError: 'Town' (line 1)\nThese variables exist: `df` with columns town, price.\nDid you mean `town`?"
+        "KeyError: 'Town' (line 1)\nThese variables exist: `df` with columns town, price.\nWrite `df['town']` in place of `df['Town']`"
         in sent(server, 1)[-1][1]
     )
     assert "ValueError: ('…', 'price') (line 1)" in sent(server, 2)[-1][1]
@@ -415,3 +427,95 @@ async def test_an_agent_in_python_asks_for_code_too(shell, server):
     assert sent(server, 0)[1][1].endswith(
         "Question: What is the mean of price in `df`? A literal {{df}} stays."
     )
+
+
+AS = '--as "mean: float, town: str"'
+
+
+@pytest.mark.parametrize("options", ["", "--branch", "--data schema"])
+def test_a_typed_answer_is_read_from_the_kernel(shell, server, options):
+    code = "answer = {'mean': df['price'].mean(), 'town': df['town'].iloc[0]}"
+    run = ask(shell, server, block(code), options=f"{AS} {options}")
+    assert (run.reason, run.answer) == ("end_turn", {"mean": 4.041666666666667, "town": "Lyon"})
+    assert "ends with `answer = ...`, a dict with these keys: mean: number, town: string." in sent(server)[1][1]
+    assert "final_answer" not in str(server.requests[0].body)
+    assert (run.unsupported, run.ran_code, "answer" in shell.names) == ((), True, False)
+    [ready] = of(run, ToolReady)
+    assert ready.args["code"] == f"{code}\nanswer"
+
+
+def test_a_typed_answer_leaves_the_users_variable_alone(shell, server):
+    run = ask(shell, server, block("answer_ = len(df)"), options="--as int", data="answer = 'mine'")
+    assert "ends with `answer_ = ...`, of type integer." in sent(server)[1][1]
+    assert (run.answer, shell.names["answer"], "answer_" in shell.names) == (6, "mine", False)
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("print(4)", "NameError: name 'answer' is not defined"),
+        ("answer = {'mean': 'x', 'town': 'Lyon'}", "`mean` must be number, not a string."),
+        ("answer = {'mean': float('nan'), 'town': 'Lyon'}", "ValueError: Out of range float values"),
+        ("answer = object()", "TypeError: 'object' object is not iterable"),
+        ("answer = {'mean': 1.0, 'town': 'x' * 200_000}", ""),
+        ("answer = {'mean': df.wind.mean()}", "'DataFrame' object has no attribute 'wind'"),
+    ],
+)
+def test_an_answer_of_another_type_goes_back(shell, server, code, problem):
+    right = block("answer = {'mean': df['price'].mean(), 'town': 'Lyon'}")
+    run = ask(shell, server, block(code), right, options=AS)
+    assert problem in sent(server)[-1][1]
+    assert sent(server)[-1][1].endswith(prompt_text("code_again"))
+    assert run.answer["town"] == "Lyon"
+
+
+def test_a_run_without_an_answer_of_the_type_fails(shell, server):
+    run = ask(shell, server, *[block("answer = 'Lyon'")] * 3, options="--as int")
+    assert (run.reason, run.answer) == ("failed", None)
+    assert run.error.startswith("`answer` must be of type integer")
+
+
+@pytest.mark.parametrize("value", ["df['price']", "df.head(2)", "{'a': df['price'].max()}", "[pd.Timestamp('2026-01-02')]"])
+def test_values_of_pandas_are_read_as_json(shell, server, value):
+    kind = "dict" if value.startswith("{") else "list"
+    run = ask(shell, server, block(f"import pandas as pd\nanswer = {value}"), options=f"--as {kind}")
+    assert run.answer in (
+        [1.5, 2.5, 3.0, 4.0, 6.0, 7.25],
+        [{"town": "Lyon", "price": 1.5}, {"town": "Nice", "price": 2.5}],
+        {"a": 7.25},
+        ["2026-01-02T00:00:00"],
+    )
+
+
+SHOWN = "def f():\n    return 1"
+
+
+@pytest.mark.parametrize("prompt", ["Write a function that doubles {{df}}.", "Please write me some Python code for df"])
+def test_a_prompt_that_asks_for_code_gets_it_and_it_is_not_run(shell, server, prompt):
+    run = ask(shell, server, block(SHOWN), prompt=prompt)
+    assert (run.reason, run.tool_uses, run.text) == ("end_turn", (), block(SHOWN))
+    assert "The Python code in this answer was not run." in run.to_markdown()
+
+
+def test_blocks_of_an_answer_that_did_not_run_are_shown_as_such(shell, server):
+    call = Call("run_python", {"code": "print( 2 )"})
+    answer = f"{block('print(2)')}\nand\n{block(SHOWN, 'py')}\nand\n{block('x', 'r')}"
+    server.plan(reply(call), reply(Say(answer)))
+    shell.run("%%agent run -m chat:gpt-4o -t kernel --approve auto\nCompute 2.")
+    run = shell.names["run"]
+    assert shown_features(run)["code_first"] == {0: {"blocks": [SHOWN]}}
+    assert run.reason == "end_turn"
+
+
+def test_what_was_refused_is_no_failure(shell, server):
+    run = ask(shell, server, *[block(MEAN)] * 2, options="--approve run_python=deny")
+    assert (run.reason, run.text) == ("end_turn", block(MEAN))
+    assert "was not run" in run.to_markdown()
+
+
+def test_a_secret_that_code_prints_leaves_masked(shell, server, monkeypatch):
+    monkeypatch.setenv("SERVICE_TOKEN", secret := "s3cr3t-tok3n-0123456789abcdef")
+    code = "import os\nprint('@token[' + os.environ['SERVICE_TOKEN'] + ']')"
+    run = ask(shell, server, block(code), "Done.")
+    assert "@token[" in run.text
+    assert secret not in run.to_markdown() + run.to_html() + str([request.body for request in server.requests])
