@@ -92,7 +92,7 @@ def test_the_user_is_told_what_the_model_gets(shell, server):
             ["UserWarning: old", f"{EXIST}.\nThe code printed nothing."],
         ),
         (
-            "import sys\nprint('/x/y.py:8: ChainedAssignmentError: A value\n\nis set.\n  df.x = 1', file=sys.stderr)",
+            "import sys\nprint('/x/y.py:8: ChainedAssignmentError: A value\\n\\nis set.\\n  df.x = 1', file=sys.stderr)",
             ["The code printed nothing."],
         ),
         ("rates = df[['town']]\nprint(rates['price'])", ["`price` is a column of `df`.\nWrite"]),
