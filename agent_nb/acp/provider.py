@@ -94,6 +94,10 @@ class AgentProvider(Provider):
     def differences(self, prepared: Prepared, models: Sequence[str | None]) -> list[str]:
         return []
 
+    @property
+    def tries(self) -> int:
+        return 0
+
     def make_run(self, prepared: Prepared, group: VariantGroup, variant: int) -> RunHandle:
         turns = partial(AgentTurns, agent=self._agent, silence=self._silence)
         return EngineRun(prepared, group, variant, turns)

@@ -60,6 +60,11 @@ class ReplayProvider(Provider):
             for i in range(len(self.run.variants) or 1)
         ]
 
+    @property
+    def tries(self) -> int:
+        is_one_request = "variants" not in self.request and len(self.run.variants) > 1
+        return self.run.variant + 1 if is_one_request else 0
+
     def prepare(self, prepared: Prepared) -> Prepared:
         """The request with the recording's settings and system text, without middleware."""
         settings = {**self.recorded.settings, "replayed": self.path}
@@ -73,6 +78,8 @@ class ReplayProvider(Provider):
         """Short descriptions of how a request differs from the recorded one; empty if it can be replayed."""
         if self._any_request:
             return []
+        if self.tries and len(models) == len(self.run.variants):
+            models = models[:1]
         now = {**variants_fingerprint([prepared]), "model": models[0], "variants": models}
         question = conversation_after(self.recorded, 1)[0][-1:]
         images = [part for message in question for part in message.parts if isinstance(part, Attachment)]

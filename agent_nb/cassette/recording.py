@@ -41,9 +41,9 @@ class CassetteRecording:
         for handle in handles:
             handle.recording = self
             handle.when_done.append(self._on_run_ended)
-            handle.settling.append(self._wait_written)
+            handle.settling.append(self.written)
 
-    async def _wait_written(self) -> None:
+    async def written(self) -> None:
         if self._writing is not None:
             await asyncio.wait([self._writing])
 
@@ -51,11 +51,16 @@ class CassetteRecording:
         runs = [handle.result for handle in self._handles if handle.result]
         if len(runs) < len(self._handles):
             return
-        self.outcome = self._refusal(runs)
+        self._end(combine_variants(runs), runs)
+
+    def end(self, run: Run) -> None:
+        self._end(run, [run])
+
+    def _end(self, run: Run, whole: Sequence[Run]) -> None:
+        self.outcome = self._refusal(whole)
         if not self.outcome:
             self.outcome = f"{self._path.as_posix()} is being written."
-            work = off_loop(self._write, combine_variants(runs))
-            self._writing = asyncio.get_running_loop().create_task(work)
+            self._writing = asyncio.get_running_loop().create_task(off_loop(self._write, run))
 
     def _refusal(self, runs: Sequence[Run]) -> str:
         for number, run in enumerate(runs, 1):

@@ -79,6 +79,7 @@ class Feature(Generic[Given_co]):
         texts: tuple[str, ...] = (),
         commands: tuple[Command, ...] = (),
         value: str = "",
+        value_name: str = "",
         code: str = "",
         cell: str = "",
         tools: str = "",
@@ -96,7 +97,7 @@ class Feature(Generic[Given_co]):
         self.texts = texts
         """Prompts that it adds to a conversation, which `--data schema` may send."""
         self.commands = commands
-        self.value = value
+        self.value, self.value_name = value, value_name or name
         """The type of `run.NAME`, such as `int | None`, for type checkers; empty if runs have no value of this name."""
         self.code, self.cell, self.tools = code, cell, tools
         """Where its `FeatureCode`, its `CellCode` and the tools of `-t NAME` are, as `module:name`; empty if there are
@@ -127,7 +128,7 @@ def is_built_in(name: str) -> bool:
 
 def value_types() -> dict[str, str]:
     """The types of the values that runs have of features, by their names."""
-    return {feature.name: feature.value for feature in features() if feature.value}
+    return {feature.value_name: feature.value for feature in features() if feature.value}
 
 
 def plugins_code() -> tuple[str, ...]:

@@ -4,5 +4,6 @@ from typing import Any, TypedDict
 
 
 class Keywords(TypedDict, total=False):
+    agree: int
     answer: Any
     branch: bool

@@ -182,6 +182,8 @@ class Consent:
     """Whether all code of a variant may run; False if revoked, missing to use the rules."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Lock held while the user is asked about hosts, so that no other call asks about the same one."""
+    shares_answers: bool = False
+    """Whether an approved call is not asked about again in other variants, which then ask one after the other."""
     known: Mapping[str, str] | None = None
     """The secrets that were known before the first call of the run, and where they are; None before that call."""
 
@@ -315,6 +317,16 @@ class Approvals:
 
     async def _approve(self, call: ToolCall, args: Json, question: Json) -> Answer:
         """Apply the tool's rule; return the answer, or raise `ToolError` if it is no."""
+        if not self.consent.shares_answers or "schema" not in question:
+            return await self._answered(call, args, question)
+        with self.hold():  # another variant may ask about the same call
+            await self.consent.asking.acquire()
+        try:
+            return await self._answered(call, args, question)
+        finally:
+            self.consent.asking.release()
+
+    async def _answered(self, call: ToolCall, args: Json, question: Json) -> Answer:
         tool = self.toolbox.get(call.name)
         rule = self._rule(call, tool, about_tool="schema" in question)
         if rule == "auto":
@@ -372,7 +384,8 @@ class Approvals:
                 answer = _answer_of(await call_user_code("Asking the user", self.ask, request))
         except TimeoutError:
             raise ToolError(_NOT_ANSWERED, code="DENIED", hint=GO_ON) from None
-        if answer.always and not request.written:
+        is_shared = self.consent.shares_answers and answer.approved and request.identical_only
+        if (answer.always or is_shared) and not request.written:
             self.consent.always(request, answer)
         return answer
 

@@ -140,6 +140,8 @@ class CellPrompt(GivenValues):
     """What replaces `{{cell:ID}}` in the text, by id."""
     instructions: list[str] = field(default_factory=list)
     """Texts that follow the user's instructions."""
+    tools: list[str] = field(default_factory=list)
+    """What is offered besides the tools of `-t`, by the same names."""
 
 
 @dataclass(slots=True, kw_only=True)

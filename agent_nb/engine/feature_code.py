@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from agent_nb.engine.handle import Handle, RunHandle
 
 Given = TypeVar("Given")
-StartRuns = Callable[[Sequence[Any]], Sequence["RunHandle"]]
+StartRuns = Callable[..., Sequence["RunHandle"]]
 """Starts prepared runs together, as variants of each other."""
 
 
@@ -151,10 +151,15 @@ class FeatureCode(Generic[Given]):
         """Take part in a run that starts."""
         return None
 
+    def value(self, run: Run) -> Any:
+        """What `run.NAME` is, of a run that may be loaded; as it was recorded by default."""
+        return run.values.get(self.feature.name)
+
     def shown(self, run: Run) -> Any:
         """What the page shows of a finished run or variant: a dataclass, which is annotated as returned, or None.
 
-        The view of the feature in `js/src/features/` draws it. It depends on the run alone, which may be loaded.
+        The view of the feature in `js/src/features/` draws it. It depends on the run alone, which may be loaded. The
+        variant that counts comes with all `variants`.
         """
 
     def addition(self, run: Run) -> Addition | None:

@@ -34,7 +34,7 @@ class Handle(ABC):
 
     def __init__(self, run_id: str, event_log: EventLog, variants: "Sequence[RunHandle]") -> None:
         self.id = run_id
-        self._variants = variants
+        self._variants = [*variants]
         self.name = self.key = "run"
         self.result: Run | None = None
         self.chosen: int | None = None
@@ -170,6 +170,8 @@ class RunHandle(Handle):
         self.settings = deepcopy({**prepared.recorded_settings})
         self.when_done: list[Callable[[], None]] = []
         self.recording: Recording | None = None
+        self.group: Any = None
+        """What it shares with its other variants."""
         self._stop_reason: Reason | None = None
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:

@@ -52,7 +52,7 @@ class EngineRun(RunHandle):
         self._journal = Journal(group.run_id, variant, prepared.provider.new_clock())
         super().__init__(prepared, group.run_id, self._journal, variant)
         run_input = self._run_input = prepared.run_input
-        self._group, self.fingerprint = group, group.fingerprint
+        self.group, self.fingerprint = group, group.fingerprint
         self._workspace = Workspace(run_input.files or Files(), self._file_changed)
         self._emit = self._journal.emit
         self._budget = Budget(prepared.settings.limits, prepared.price, group.meters, self._journal)

@@ -38,6 +38,12 @@ class Recording(Protocol):
     def follow(self, handles: Sequence[Any]) -> None:
         """Write the cassette once all these runs, each a `RunHandle`, have ended."""
 
+    def end(self, run: Any) -> None:
+        """Write the cassette of a run that has ended, with all its variants. Only the one that counts must be whole."""
+
+    async def written(self) -> None:
+        """Wait until it is written."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class PreparedRun:

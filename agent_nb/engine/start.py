@@ -1,9 +1,9 @@
 """Starts prepared runs: one, or several as variants of each other."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from agent_nb._base.log import log
 from agent_nb._base.threads import running_loop
@@ -34,8 +34,12 @@ class RunDriver(Protocol):
     def runs_by(self) -> Literal["agent", "recording"]: ...
 
     @property
-    def variants(self) -> Sequence[Provider]:
+    def variants(self) -> "Sequence[Any]":
         """One provider per variant."""
+
+    @property
+    def tries(self) -> int:
+        """The number, from 1, of the variant that counts, if a feature started the variants of one request; else 0."""
 
     def prepare(self, prepared: "Prepared") -> "Prepared":
         """The request as changed by this provider."""
@@ -85,14 +89,25 @@ def check_loop(alternative: str = "") -> None:
 def start_request(variants: Sequence[Prepared]) -> Handle:
     """Start one run or several variants, or what a feature starts for them. A replay starts what was recorded."""
     check_loop("agent.run_sync(prompt)" if len(variants) == 1 else "")
-    if not variants[0].driver and (handle := run_of_feature(variants, start_variants)):
+    first = variants[0]
+    if not first.driver and (handle := run_of_feature(variants, start_variants)):
         return handle
+    tries = first.driver.tries if first.driver else 0
+    if first.driver and tries and len(variants) == 1:
+        variants = [replace(each.prepare(first), provider=each) for each in first.driver.variants]
     handles = start_variants(variants)
-    return handles[0] if len(handles) == 1 else VariantsHandle(handles)
+    if len(handles) == 1:
+        return handles[0]
+    group = VariantsHandle(handles)
+    group.chosen = tries or None
+    return group
 
 
-def start_variants(variants: Sequence[Prepared]) -> list[RunHandle]:
-    """Start these runs together, as variants of each other."""
+def start_variants(variants: Sequence[Prepared], beside: Sequence[RunHandle] = ()) -> list[RunHandle]:
+    """Start these runs together, as variants of each other and of those beside them, which share their request."""
+    if beside:
+        count, group = len(beside), beside[0].group
+        return [_start(prepared, group, number) for number, prepared in enumerate(variants, count)]
     first = variants[0]
     check_recording(first, len(variants))
     for line in dict.fromkeys(line for prepared in variants for line in prepared.left_out):
@@ -144,6 +159,12 @@ class VariantsHandle(Handle):
         for handle in handles:
             self._follow(handle)
 
+    def add(self, handle: RunHandle) -> None:
+        """Add a variant that has started beside the others."""
+        if handle.approvals and (others := self.handles[0].approvals):
+            handle.approvals.ask = others.ask
+        self._follow(handle)
+
     def _follow(self, handle: RunHandle) -> None:
         self.handles = self._variants = (*self.handles, handle)
         handle.label(self.name, self.key)
@@ -178,8 +199,12 @@ class VariantsHandle(Handle):
         return self.result.files if self.result else self.files_of(0)
 
     async def _wait(self) -> Run:
-        for handle in self.handles:
-            await handle
+        number = 0
+        while number < len(self.handles):  # which may grow
+            await self.handles[number]
+            number += 1
+        for settle in self.settling:
+            await settle()
         assert self.result is not None
         return self.result
 

@@ -1,12 +1,15 @@
 """What built-in features may use of the package besides `agent_nb.plugins`. It is not promised to plugins."""
 
+from agent_nb.core.events import ENDINGS
 from agent_nb.core.run_settings import ANSWER_TOOL, CODE_TOOL, DATA_TOOLS, stricter
 from agent_nb.engine.description import joined
 from agent_nb.engine.draft import DECLINED
 from agent_nb.engine.ending import EndRun
+from agent_nb.engine.feature_code import StartRuns
 from agent_nb.engine.journal import Journal
 from agent_nb.engine.middleware import check_middleware, methods_of
 from agent_nb.engine.saving import Saving
+from agent_nb.engine.start import VariantsHandle
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
@@ -28,6 +31,8 @@ from agent_nb.render.answer_numbers import MOST_NUMBERS, AnswerNumber
 from agent_nb.render.answers import answer_table
 from agent_nb.run.cells import changes_names
 from agent_nb.run.compare import failure_of, scope_of
+from agent_nb.run.printed import printed_text
+from agent_nb.run.run import combine_variants
 from agent_nb.run.store import RunStore
 from agent_nb.tools.answer import AnswerType, answer_type
 from agent_nb.tools.base import Branch, BranchMaker, LoadedData

@@ -225,6 +225,10 @@ class Provider(Protocol):
         """One warning per tool that cannot be sent to this vendor. Raises `ConfigError` for too many tools."""
         return ()
 
+    def sampled(self, temperature: float) -> "Provider":
+        """The same model at this temperature; itself if it takes none, or if the user has set one."""
+        return self
+
     async def close(self) -> None:
         """Release open connections, if any."""
         return

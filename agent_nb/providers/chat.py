@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.wire import Json
@@ -270,6 +270,14 @@ class ChatProvider(StreamingProvider):
         super().__init__(settings)
         self.reads_code = self.lean
         self._facts_task: asyncio.Task[ServerFacts] | None = None
+
+    def sampled(self, temperature: float) -> "ChatProvider":
+        if not self.lean or "temperature" in self.settings.options:
+            return self
+        options = {**self.settings.options, "temperature": temperature}
+        other = type(self)(replace(self.settings, options=options))
+        other._facts_task = self._facts_task
+        return other
 
     async def introduce(self) -> Json | None:
         if not self.settings.is_near:

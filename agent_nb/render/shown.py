@@ -22,6 +22,8 @@ class Addition:
     """Parts of the answer to be marked, by offset in UTF-16 units."""
     above: Sequence[str] = ()
     """Lines above the answer."""
+    facts: Sequence[str] = ()
+    """Words after the ending in the first line."""
     below: Sequence[Table | str] = ()
     """Tables and lines below the answer."""
 
@@ -33,7 +35,8 @@ class Addition:
 def shown_features(run: FinishedRun) -> ShownFeatures:
     """Return what features show of each variant."""
     values: dict[str, dict[int, Json]] = {}
-    for number, variant in enumerate(run.variants) if run.variants else [(run.variant, run)]:
+    variants = {number: variant for number, variant in enumerate(run.variants)} | {run.variant: run}
+    for number, variant in sorted(variants.items()):
         for name, value in _asked("shown", variant):
             values.setdefault(name, {})[number] = to_wire(value)
     return values
@@ -45,8 +48,15 @@ def addition(run: FinishedRun) -> Addition:
     return Addition(
         marks={start: text for each in added for start, text in each.marks.items()},
         above=[line for each in added for line in each.above],
+        facts=[words for each in added for words in each.facts],
         below=[part for each in added for part in each.below],
     )
+
+
+def value_of(run: FinishedRun, name: str) -> Any:
+    """Return the value of a feature that runs have by this name."""
+    feature = next(feature for feature in features() if feature.value and feature.value_name == name)
+    return imported(feature.code)(feature).value(run)
 
 
 def _asked(hook: str, run: FinishedRun) -> Iterator[tuple[str, Any]]:

@@ -41,15 +41,15 @@ def model_label(model: str) -> str:
 
 
 def ending(run: FinishedRun) -> str:
-    """Return `done`, `stopped at the budget`, `done, check failed`, ..."""
-    return ev.ENDINGS[run.reason].words + _check_note(run)
+    """Return `done`, `stopped at the budget`, `done, check failed`, `done, 2 of 3 agree`, ..."""
+    return ", ".join([ev.ENDINGS[run.reason].words + _check_note(run), *addition(run).facts])
 
 
 def facts(run: FinishedRun) -> list[str]:
     """Return the facts for the header: ending, model, tokens, cost, turns. Unknown facts are omitted."""
     time = f" in {duration(run.seconds)}" if run.seconds >= 0.05 else ""
     words = f"{ev.ENDINGS[run.reason].words}{time}{_check_note(run)}"
-    items = [words, _models(run), *header_words(run.settings)]
+    items = [words, *addition(run).facts, _models(run), *header_words(run.settings)]
     if source := replay_source(run):
         items.append(f"replayed from {source}")
     if run.usage.input or run.usage.output:

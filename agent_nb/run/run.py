@@ -20,6 +20,7 @@ from agent_nb.core.messages import Usage
 from agent_nb.pages.find_element import Element, find_element
 from agent_nb.render import HTML, MARKDOWN, bundle
 from agent_nb.render.answers import Answers
+from agent_nb.render.shown import value_of
 from agent_nb.run.cells import Cells, branch_names, cells_to_keep, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.feature_values import FeatureValues
@@ -201,7 +202,7 @@ class Run(FeatureValues, RunRecord):
         def __getattr__(self, name: str) -> Any:
             """The value of a feature, or None if the run has none."""
             if name in value_types():
-                return self.values.get(name)
+                return value_of(self, name)
             return object.__getattribute__(self, name)
 
     def __getstate__(self) -> Json:

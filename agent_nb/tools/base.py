@@ -239,8 +239,11 @@ class BranchedSession(Protocol):
 class BranchMaker(Protocol):
     """Copies the session for tools that can work in a branch."""
 
-    def check(self, *, implied: bool) -> None:
-        """Raise `ConfigError` if branches cannot be made here, or are risky and the user has not asked for one."""
+    def check(self, why: str = "", remedy: str = "leave out `--branch`") -> None:
+        """Raise `ConfigError` if branches cannot be made here, or are risky and the user has not asked for one.
+
+        `why` is a sentence that says what needs a branch that the user has not asked for.
+        """
 
     def are_safe(self) -> bool:
         """Whether branches can be made here, and nothing is known that could fail in them."""

@@ -166,7 +166,8 @@ def feature_values(types: dict[str, str]) -> str:
     head = '"""Written by `make events` from the declarations of `agent_nb/features/`. Do not edit."""'
     lines = [f"    {name}: {kind}" for name, kind in types.items()]
     about = '    """The values of features, which `Run.__getattr__` reads."""'
-    return "\n".join([head, "", "", "class FeatureValues:", about, *(["", *lines] if lines else []), ""])
+    imports = ["from typing import Any", ""] if "Any" in types.values() else []
+    return "\n".join([head, "", *imports, "", "class FeatureValues:", about, *(["", *lines] if lines else []), ""])
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ from agent_nb.plugins.engine import (
     stricter,
 )
 
+_OF_VARIANTS = (
+    "Variants with `run_python` work in branches.",
+    "make one variant, or leave out `run_python`",
+)
 _LOST = (
     "The branch of `{}` has ended, so this run works in a copy of the session, without what its code had set."
 )
@@ -61,7 +65,7 @@ class InBranch(FeatureCode[bool]):
             )
         maker: BranchMaker = next(iter(makers.values()))
         if draft.runs_by != "recording":
-            maker.check(implied=not is_asked)
+            maker.check(*(() if is_asked else _OF_VARIANTS))
         draft.toolbox, draft.all_tools = draft.toolbox.in_branch(), draft.all_tools.in_branch()
         draft.recorded["branch"] = True
         draft.kept["branch"] = maker

@@ -13,7 +13,6 @@ from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
-from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import shortened
 from agent_nb._base.text import fenced
 from agent_nb._base.wire import parse_json
@@ -55,6 +54,7 @@ from agent_nb.plugins.engine import (
     code_request,
     is_code_quoted,
     masked,
+    printed_text,
     prompt_text,
     python_blocks,
     sent_texts,
@@ -67,8 +67,6 @@ _MOST_LINES = 10
 _LONGEST_LINE = 200
 _MOST_OF_REQUEST = 3_000
 _LOADS = re.compile(r"DataFrame|read_\w+")
-_WARNING = re.compile(r"^\S+:\d+: \w*(?:Warning|Error): .*\n?(?:(?:(?!  ).*\n){0,20}  .*\n?)?", re.MULTILINE)
-"""A warning of Python's, of one or more lines, with the line of code below it."""
 _QUOTED = re.compile(r"""(?<=["'`])([^"'`]+)(?=["'`])""")
 _LINE = re.compile(r" \(line \d+\)$")
 _MOST_BLOCKS_SHOWN = 20
@@ -252,7 +250,7 @@ class CodePart(RunPart):
         if any(result.code in ("DENIED", "STOPPED") for _, result in blocks):
             return None
         last_result = blocks[-1][1]
-        outputs = [text for end, _ in blocks for text in map(_text_of, end.outputs) if text is not None]
+        outputs = [text for end, _ in blocks for text in map(printed_text, end.outputs) if text is not None]
         self._problem = await self._problem_after(last_result, outputs)
         if not self._problem and self._task.answer:
             return Done()
@@ -372,14 +370,6 @@ def _problem(result: ToolResult) -> str:
     if result.code == "DENIED":
         return f"The code was not run: {error} {hint}".rstrip()
     return f"The code failed: {next(iter(str(error).splitlines()), '')}"
-
-
-def _text_of(output: ev.MimeBundle) -> str | None:
-    """The text of an output without warnings, empty for an image; None if the output shows nothing."""
-    if NAMES_TYPE in output:
-        return None
-    has_image = any(kind.startswith("image/") for kind in output)
-    return "" if has_image else _WARNING.sub("", str(output.get("text/plain", ""))).strip("\n") or None
 
 
 def _hints(problem: str, names: Mapping[str, Sequence[str]]) -> tuple[str, str]:

@@ -94,16 +94,14 @@ class Branches:
     def are_safe(self) -> bool:
         return _has_fork() and not _caution()
 
-    def check(self, *, implied: bool) -> None:
-        why = "Variants with `run_python` work in branches. " if implied else ""
-        remedy = "make one variant, or leave out `run_python`" if implied else "leave out `--branch`"
+    def check(self, why: str = "", remedy: str = "leave out `--branch`") -> None:
         if not _has_fork():
             raise ConfigError(
-                f"{why}A branch is a copy of the kernel's process, which Windows and JupyterLite cannot make: {remedy}."
+                f"{why and why + ' '}A branch is a copy of the kernel's process, which Windows and JupyterLite cannot make: {remedy}."
             )
         caution = _caution()
-        if caution and implied:
-            raise ConfigError(f"{why}{caution} Write `--branch` to make them anyway, or {remedy}.")
+        if caution and why:
+            raise ConfigError(f"{why} {caution} Write `--branch` to make them anyway, or {remedy}.")
         for line in filter(None, (caution, _hanging_note(), _device_note())):
             log.warning(line)
 

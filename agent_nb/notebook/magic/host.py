@@ -42,7 +42,7 @@ class NotebookHost(Session):
 
     async def branch(self) -> "Branch":
         maker = next(tool.branches for tool in self.tools(["kernel"]) if tool.branches)
-        maker.check(implied=False)
+        maker.check()
         return await maker.open()
 
     @property

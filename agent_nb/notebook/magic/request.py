@@ -1,5 +1,6 @@
 """Reads what a cell names, and builds its request: the prompt, bound names, tools and the page's viewer."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -42,7 +43,7 @@ async def read_request(line: CellLine, *, watched: bool) -> tuple[CellRequest, D
     )
     prompt = await read_prompt(session, cell, bindings)
     instructions = "\n\n".join(filter(None, (session.defaults.instructions, *cell.instructions)))
-    toolbox = await off_loop(_tools, line)
+    toolbox = await off_loop(_tools, line, cell.tools)
     offered = toolbox.without(line.rules.without_tools)
     inputs = InputArgs(images=prompt.images, base=line.base)
     run_input = await off_loop(partial(open_run, prompt.text, inputs, can_read=any(t.reads for t in offered)))
@@ -60,8 +61,8 @@ async def read_request(line: CellLine, *, watched: bool) -> tuple[CellRequest, D
     return request, prompt
 
 
-def _tools(line: CellLine) -> Toolbox:
-    names = line.options.tools
+def _tools(line: CellLine, more: Sequence[str]) -> Toolbox:
+    names = (*line.options.tools, *more)
     return read_tools(line.session, names, absent_tools(names), schema_only=bool(line.settings.data))
 
 

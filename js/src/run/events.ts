@@ -270,6 +270,11 @@ export interface Annotation {
 	variant: number;
 }
 
+export interface ShownAgreement {
+	text: string;
+	agrees: boolean;
+}
+
 export interface ShownBranch {
 	applies: boolean;
 }
@@ -292,6 +297,7 @@ export interface ShownNumbers {
 }
 
 export interface FeatureData {
+	agree: ShownAgreement;
 	branch: ShownBranch;
 	code_first: ShownCode;
 	numbers: ShownNumbers;
