@@ -86,7 +86,7 @@ def is_equal(one: Any, other: Any) -> bool:
 
 
 def _is_same(one: str, other: str) -> bool:
-    if not (_NUMBER.fullmatch(one) and _NUMBER.fullmatch(other)):
+    if one == other or not (_NUMBER.fullmatch(one) and _NUMBER.fullmatch(other)):
         return one == other
     values = [float(text.replace(",", "").replace("−", "-")) for text in (one, other)]
     return abs(values[0] - values[1]) <= 0.5 * max(map(_unit, (one, other))) * (1 + 1e-9)

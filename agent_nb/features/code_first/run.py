@@ -158,6 +158,8 @@ class CodePart(RunPart):
         self._fresh = self._failure = ""
         """The text that begins a second attempt, and what the user is told if that fails, too."""
         self._failed_attempt: list[Message] = []
+        self._exact_names: dict[str, str] = {}
+        """Columns by the names for which code has failed."""
         self._is_stuck = False
         """Whether the last block was left out."""
         self._reminded = False
@@ -171,7 +173,7 @@ class CodePart(RunPart):
         self._is_stuck = False
         if len(written) > LONGEST_BLOCK:
             return "show", written
-        code = without_loading(written, self._data.tables)
+        code = with_exact_names(without_loading(written, self._data.tables), self._exact_names)
         code = showing(code, self._task.name) if self._task.answer else code
         block = canonical_code(code)
         if not code.strip() or block in self._written or len(self._written) >= self._most:
@@ -258,6 +260,7 @@ class CodePart(RunPart):
             self._printed = "\n".join(outputs).strip("\n")
             return Say(self._ask_for_sentence())
         names = self._data.names()
+        self._exact_names |= _overlooked(self._problem, names)
         names = self._gate.known(names) if self._gate else names
         hint, remark = ("", "") if last_result.ok else _hints(self._problem, names)
         again = await masked(code_correction(names, self._problem if last_result.ok else hint), keys=True)
@@ -370,6 +373,28 @@ def _problem(result: ToolResult) -> str:
     if result.code == "DENIED":
         return f"The code was not run: {error} {hint}".rstrip()
     return f"The code failed: {next(iter(str(error).splitlines()), '')}"
+
+
+def _overlooked(problem: str, names: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """The columns by the names in an error that differ from them only in case, spaces and signs."""
+    columns = {_letters(name): name for name in chain(*names.values())}
+    words = [word for word in _QUOTED.findall(problem) if word not in columns.values()]
+    return {word: columns[_letters(word)] for word in words if _letters(word) in columns}
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def with_exact_names(code: str, names: Mapping[str, str]) -> str:
+    """The code with the exact names of columns, and a comment for each that it had missed.
+
+    Small models write a name without its spaces again, also if they are told the exact one.
+    """
+    for name, exact in names.items():
+        code, count = re.subn(rf"""(["']){re.escape(name)}\1""", lambda _, text=repr(exact): text, code)
+        code = f"# {name!r} is the column {exact!r}\n{code}" if count else code
+    return code
 
 
 def _hints(problem: str, names: Mapping[str, Sequence[str]]) -> tuple[str, str]:

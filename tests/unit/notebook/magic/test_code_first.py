@@ -111,8 +111,8 @@ def test_what_is_wrong_goes_back_with_the_names_that_exist(shell, server, code, 
     assert len(sent_back) < 30_000
 
 
-WIND = "print(df['wind_speed'].mean())"
-NO_WIND = "The code did not run: KeyError: 'wind_speed'. The table has `wind speed`."
+WIND = "print(df['windspeeds'].mean())"
+NO_WIND = "The code did not run: KeyError: 'windspeeds'. The table has `wind speed`."
 WINDY = "df['wind speed'] = 1"
 
 
@@ -120,7 +120,8 @@ def test_a_block_that_failed_is_not_run_again_but_tried_afresh(shell, server):
     run = ask(shell, server, block(WIND), block(f"{WIND} # 2"), block(MEAN), "It is 4.04.", data=WINDY)
     assert (run.reason, [use.ok for use in run.tool_uses]) == ("end_turn", [False, True])
     [(_, question)] = sent(server, 2)[1:]
-    problem = "The code failed: KeyError: 'wind_speed' (line 1)\nWrite `df['wind speed']` in place of `df['wind_speed']`: this is the exact name."
+    hint = "Write `df['wind speed']` in place of `df['windspeeds']`: this is the exact name."
+    problem = f"The code failed: KeyError: 'windspeeds' (line 1)\n{hint}"
     assert "Question: What is the mean price in `df`?\n" in question
     assert question.endswith(f"{EXIST}, 'wind speed'.\n{problem}\n{prompt_text('code_fresh')}")
     assert run.text == f"{PRINTED}\n\nIt is 4.04."
@@ -131,6 +132,14 @@ def test_names_whose_spaces_could_be_overlooked_are_literals(shell, server):
     assert "- town: str\n- price: float64\n- ' WIND': int64\n" in sent(server, 0)[1][1]
     assert "Write `df[' WIND']` in place of `df['WIND']`" in sent(server, 1)[-1][1]
     assert run.reason == "end_turn"
+
+
+def test_a_column_whose_spaces_a_block_overlooks_again_is_put_right(shell, server):
+    code = "print(df['WIND_speed'].max())"
+    run = ask(shell, server, *[block(code)] * 2, "It is 1.", data=WINDY)
+    ready = of(run, ToolReady)[-1]
+    assert ready.args["code"] == "# 'WIND_speed' is the column 'wind speed'\nprint(df['wind speed'].max())"
+    assert (run.reason, run.text) == ("end_turn", "It is 1.")
 
 
 def test_a_run_fails_if_its_code_did_not_run(shell, server):
