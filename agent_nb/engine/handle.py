@@ -34,7 +34,7 @@ class Handle(ABC):
 
     def __init__(self, run_id: str, event_log: EventLog, variants: "Sequence[RunHandle]") -> None:
         self.id = run_id
-        self._variants = [*variants]
+        self._variants = variants
         self.name = self.key = "run"
         self.result: Run | None = None
         self.chosen: int | None = None

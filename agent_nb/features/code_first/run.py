@@ -392,7 +392,8 @@ def with_exact_names(code: str, names: Mapping[str, str]) -> str:
     Small models write a name without its spaces again, also if they are told the exact one.
     """
     for name, exact in names.items():
-        code, count = re.subn(rf"""(["']){re.escape(name)}\1""", lambda _, text=repr(exact): text, code)
+        text = repr(exact).replace("\\", r"\\")
+        code, count = re.subn(rf"""(["']){re.escape(name)}\1""", text, code)
         code = f"# {name!r} is the column {exact!r}\n{code}" if count else code
     return code
 

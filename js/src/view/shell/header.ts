@@ -7,7 +7,15 @@ import { type CellSource, cellSource } from "../../run/cell-source.ts";
 import { labExtension } from "../../run/cells.ts";
 import type { RunEntry } from "../../run/runs.ts";
 import { copy, downloadAll, openInTab } from "../actions.ts";
-import { type Context, canRefer, followInFooter, INTERRUPTED, type Snapshot, STOP_HINT } from "../context.ts";
+import {
+	type Context,
+	canRefer,
+	followInFooter,
+	INTERRUPTED,
+	type Snapshot,
+	STOP_HINT,
+	viewsIn,
+} from "../context.ts";
 import { createReplayButton } from "../replay/player.ts";
 import { rove } from "../shared/buttons.ts";
 import { insert } from "../shared/cell-button.ts";
@@ -52,13 +60,16 @@ function createStatus(context: Context) {
 	const name = h("span", { class: "name" });
 	const phase = h("span", { class: "phase" });
 	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
+	const added = viewsIn(context, "header").map((create) => create(context));
 
 	return {
 		element: h("div", { class: "anb-status" }, dot, name, phase),
 		spoken,
 		update(snapshot: Snapshot) {
 			const { run } = snapshot;
-			const { tone, glyph, text, announced, path = "" } = headline(snapshot);
+			const { tone, glyph, announced, path = "", ...line } = headline(snapshot);
+			const words = added.map((wordsOf) => wordsOf(snapshot)).filter(Boolean);
+			const text = [line.text, ...words].join(", ");
 			setText(name, run.meta.name);
 			setAttribute(dot, "class", `anb-dot ${tone}`);
 			setChildren(dot, glyph, () => [glyph ? icon(glyph) : h("i")]);
