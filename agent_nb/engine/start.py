@@ -16,7 +16,6 @@ from agent_nb.engine.loop import EngineRun, VariantGroup, first_messages
 from agent_nb.engine.middleware import Listener
 from agent_nb.engine.parts import run_of_feature
 from agent_nb.engine.prepared import PreparedRun, release_fingerprint, variants_fingerprint
-from agent_nb.providers.base import Provider
 from agent_nb.run.run import Run, combine_variants
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 The parts of a prompt come first, in the order in which they are sent, and `middleware` before what asks the user: a
 missing variable stops the cell. `look` comes before `code_first`, which replaces its text; `elements` before `branch`,
-which also adds to the question, and `branch` before `code_first`, which reads its answer in the branch; `agree` comes before both, since each try has a branch. `code_first`
-comes before `answer`, which leaves a typed answer to it. `no_raise` comes before `check`, which leaves out a run
-that fails the cell anyway.
+which also adds to the question. `branch` comes before `code_first`, which reads its answer in the branch, and `agree`
+before both, since each try has a branch. `code_first` comes before `answer`, which leaves a typed answer to it.
+`no_raise` comes before `check`, which leaves out a run that fails the cell anyway.
 """
 
 from agent_nb.features.agents_md import AGENTS_MD

@@ -35,7 +35,7 @@ class Addition:
 def shown_features(run: FinishedRun) -> ShownFeatures:
     """Return what features show of each variant."""
     values: dict[str, dict[int, Json]] = {}
-    variants = {number: variant for number, variant in enumerate(run.variants)} | {run.variant: run}
+    variants = dict(enumerate(run.variants)) | {run.variant: run}
     for number, variant in sorted(variants.items()):
         for name, value in _asked("shown", variant):
             values.setdefault(name, {})[number] = to_wire(value)

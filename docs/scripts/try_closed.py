@@ -1,4 +1,4 @@
-"""`make try MODEL=vendor:model TASKS=data DATA=folder`: closed questions about CSV files, in the form of InfiAgent-DABench.
+"""`make try MODEL=vendor:model TASKS=data DATA=folder`: closed questions about CSV files, as in DABench.
 
 The folder has `da-dev-questions.jsonl`, `da-dev-labels.jsonl` and `da-dev-tables/` from `examples/DA-Agent/data` of
 InfiAgent/InfiAgent on GitHub, which may not be copied here (CC BY-NC). An answer is right in the asked form if it has
@@ -75,7 +75,9 @@ def stands_in(value: str, text: str, numbers: Sequence[float]) -> bool:
 
 def ends_in_code(answer: Answer) -> bool:
     """Whether a run that counts as done ends with a Python block that never ran."""
-    arguments = (json.loads(code) if isinstance(code, str) and code.startswith("{") else {} for code in answer.code)
+    arguments = (
+        json.loads(code) if isinstance(code, str) and code.startswith("{") else {} for code in answer.code
+    )
     executed = {canonical_code(str(args.get("code"))) for args in arguments}
     return answer.reason == "end_turn" and any(
         canonical_code(block) not in executed for block in python_blocks(answer.text)
@@ -91,7 +93,9 @@ def ask(way: str, server: Server, asked: tuple[Question, Labels]) -> dict[str, A
         else:
             answer = ask_agent_nb(question, server, way.removeprefix("agent_nb"))
     except Exception as error:  # a kernel that died or an answer that took too long counts as wrong
-        answer = Answer("", (), ran_code=False, reason="error", error=f"{type(error).__name__}: {error}"[:500])
+        answer = Answer(
+            "", (), ran_code=False, reason="error", error=f"{type(error).__name__}: {error}"[:500]
+        )
     scores = {"in_form": in_form(answer.text, labels), "by_content": by_content(answer.text, labels)}
     ended = {"ends_in_code": ends_in_code(answer), "seconds": round(time.monotonic() - started)}
     place = {"model": server.name, "way": way, "question": question.name, "labels": labels}
@@ -101,7 +105,7 @@ def ask(way: str, server: Server, asked: tuple[Question, Labels]) -> dict[str, A
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """How each way has done, as Markdown."""
     lines = [
-        "| | questions | in the asked form | by content | ended in code | ran code | failed | 2 or more agree, of these right |",
+        "| | questions | in the asked form | by content | ended in code | ran code | failed | agree, of these right |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for way in dict.fromkeys(row["way"] for row in rows):
@@ -118,13 +122,19 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="try_closed", description=__doc__)
     parser.add_argument("model", help="such as chat:qwen, with CHAT_BASE_URL set")
-    parser.add_argument("--folder", type=Path, default=os.environ.get("DATA"), help="the files of the questions")
+    parser.add_argument(
+        "--folder", type=Path, default=os.environ.get("DATA"), help="the files of the questions"
+    )
     parser.add_argument("--ids", choices=("odd", "even", "all"), default="odd")
-    parser.add_argument("--way", action="append", help="agent_nb, `agent_nb --agree 3` or one block; may be repeated")
+    parser.add_argument(
+        "--way", action="append", help="agent_nb, `agent_nb --agree 3` or one block; may be repeated"
+    )
     parser.add_argument("--kernels", type=int, default=KERNELS, help="how many questions are asked at once")
     parser.add_argument("--minutes", type=float, default=1e6, help="after which no question is begun")
     parser.add_argument("--most", type=int, default=None, help="how many questions, the first ones")
-    parser.add_argument("--file", type=Path, default=ROOT / "build" / "try-closed.jsonl", help="where the answers are")
+    parser.add_argument(
+        "--file", type=Path, default=ROOT / "build" / "try-closed.jsonl", help="where the answers are"
+    )
     options = parser.parse_args()
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     if options.folder is None:
@@ -138,9 +148,7 @@ def main() -> None:
     options.file.touch()
     ways = options.way or ["agent_nb"]
     done = {(row["model"], row["way"], row["question"]) for row in rows_of(options.file)}
-    left = [
-        (way, asked) for way in ways for asked in chosen if (server.name, way, asked[0].name) not in done
-    ]
+    left = [(way, asked) for way in ways for asked in chosen if (server.name, way, asked[0].name) not in done]
     ask_all(left, server, options.file, options.kernels, time.monotonic() + options.minutes * 60)
     names = {question.name for question, _ in chosen}
     rows = [row for row in rows_of(options.file) if row["model"] == server.name and row["question"] in names]
@@ -150,7 +158,11 @@ def main() -> None:
 
 
 def ask_all(
-    left: Sequence[tuple[str, tuple[Question, Labels]]], server: Server, file: Path, kernels: int, until: float
+    left: Sequence[tuple[str, tuple[Question, Labels]]],
+    server: Server,
+    file: Path,
+    kernels: int,
+    until: float,
 ) -> None:
     """Ask the questions, and append each answer to the file as it comes."""
 
@@ -165,7 +177,10 @@ def ask_all(
                 lines.write(json.dumps(row) + "\n")
                 lines.flush()
                 verdict = "right" if row["in_form"] else "content" if row["by_content"] else "wrong"
-                print(f"{row['way']}, {row['question']}: {verdict} after {row['seconds']} s, {row['reason']}", flush=True)
+                print(
+                    f"{row['way']}, {row['question']}: {verdict} after {row['seconds']} s, {row['reason']}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

@@ -167,7 +167,9 @@ def feature_values(types: dict[str, str]) -> str:
     lines = [f"    {name}: {kind}" for name, kind in types.items()]
     about = '    """The values of features, which `Run.__getattr__` reads."""'
     imports = ["from typing import Any", ""] if "Any" in types.values() else []
-    return "\n".join([head, "", *imports, "", "class FeatureValues:", about, *(["", *lines] if lines else []), ""])
+    return "\n".join(
+        [head, "", *imports, "", "class FeatureValues:", about, *(["", *lines] if lines else []), ""]
+    )
 
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ AGREE: Feature[int] = Feature(
     "agree",
     option=flag(
         "--agree N",
-        "Most tries of the request (2 to 5; 1 for none), each in a branch, until the code of two computes the same answer.",
+        "Most tries of the request (2 to 5; 1 for none), each in a branch, until two compute the same answer.",
         number=TRIES,
         label="up to {} tries".format,
         after="branch",
     ),
-    default=Default(None, "Most tries of a request, until the code of two computes the same answer."),
+    default=Default(None, "Most tries of a request, until two compute the same answer."),
     keyword=True,
     setting=Setting(
         sent="nowhere",

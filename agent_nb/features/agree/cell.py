@@ -1,4 +1,4 @@
-"""Offers the kernel's tools to a cell whose tries must agree and whose prompt has data, and says how many tries there are."""
+"""Offers the kernel's tools to a cell with data whose tries must agree, and says how many tries there are."""
 
 from agent_nb.features.agree import AGREE
 from agent_nb.features.prompt import VARIABLES

@@ -1,7 +1,7 @@
 """Starts tries of a request one after the other, or the first two at once, until two agree."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,10 +49,14 @@ class Agrees(FeatureCode[int]):
         if draft.runs_by == "recording":
             return
         if draft.runs_by == "agent":
-            raise ConfigError("An outside agent ends its runs on its own: leave out `--agree`, or use a model.")
+            raise ConfigError(
+                "An outside agent ends its runs on its own: leave out `--agree`, or use a model."
+            )
         if draft.several or draft.is_bound:
             other = "Leave out `-n` and further models" if draft.several else "Leave out `--bind`"
-            raise ConfigError(f"`--agree` compares tries of one model, each in a branch. {other}, or `--agree`.")
+            raise ConfigError(
+                f"`--agree` compares tries of one model, each in a branch. {other}, or `--agree`."
+            )
         makers: list[BranchMaker] = [
             tool.branches for tool in draft.all_tools if tool.branches and tool.name == CODE_TOOL
         ]
@@ -134,7 +138,9 @@ class Tries(VariantsHandle):
         return replace(limits, seconds=seconds)
 
     def _elapsed(self) -> float:
-        runs: list[float] = [handle.result.seconds for handle in getattr(self, "handles", ()) if handle.result]
+        runs: list[float] = [
+            handle.result.seconds for handle in getattr(self, "handles", ()) if handle.result
+        ]
         return max(runs[: self._at_once], default=0.0) + sum(runs[self._at_once :], 0.0)
 
     def _settle(self) -> None:

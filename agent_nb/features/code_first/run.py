@@ -264,7 +264,9 @@ class CodePart(RunPart):
         names = self._gate.known(names) if self._gate else names
         hint, remark = ("", "") if last_result.ok else _hints(self._problem, names)
         again = await masked(code_correction(names, self._problem if last_result.ok else hint), keys=True)
-        self._fresh = await masked(code_correction(names, f"{self._problem}\n{hint}".rstrip(), "code_fresh"), keys=True)
+        self._fresh = await masked(
+            code_correction(names, f"{self._problem}\n{hint}".rstrip(), "code_fresh"), keys=True
+        )
         why = _LINE.sub("", self._problem).rstrip(".").replace("The code failed", "The code did not run")
         self._failure = f"{why}. {remark}".rstrip()
         if self._gate:
@@ -315,7 +317,9 @@ class CodePart(RunPart):
             shown = f"\n\n{addition}"
         if shown:
             self._journal.emit(ev.TextDelta, text=shown)
-        if not addition or self._gate:  # shown to the user, and not sent in a conversation that continues this one
+        if (
+            not addition or self._gate
+        ):  # shown to the user, and not sent in a conversation that continues this one
             return turn
         others = [part for part in turn.message.parts if not isinstance(part, Text)]
         whole = shown if held else f"{text}{shown}"
@@ -411,7 +415,10 @@ def _hints(problem: str, names: Mapping[str, Sequence[str]]) -> tuple[str, str]:
         if match:
             table = next(table for table, columns in names.items() if name in columns)
             exact = f"`{table}[{name!r}]`"
-            return f"Write {exact} in place of `{table}[{word!r}]`: this is the exact name.", f"The table has `{name}`."
+            return (
+                f"Write {exact} in place of `{table}[{word!r}]`: this is the exact name.",
+                f"The table has `{name}`.",
+            )
     return "", ""
 
 

@@ -97,7 +97,8 @@ class Branches:
     def check(self, why: str = "", remedy: str = "leave out `--branch`") -> None:
         if not _has_fork():
             raise ConfigError(
-                f"{why and why + ' '}A branch is a copy of the kernel's process, which Windows and JupyterLite cannot make: {remedy}."
+                f"{why} A branch is a copy of the kernel's process, which Windows and JupyterLite cannot make: "
+                f"{remedy}.".lstrip()
             )
         caution = _caution()
         if caution and why:

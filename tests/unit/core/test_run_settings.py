@@ -34,6 +34,7 @@ VALUES = {
     "stack": "vue",
     "data": "schema",
     "bind": {"sales": "pandas.DataFrame", "labels": "filled by the page"},
+    "agree": 3,
     "answer": {"type": "object", "properties": {"slope": {"type": "number"}}},
     "branch": True,
     "window": 8_000,

@@ -9,9 +9,10 @@ from agent_nb import Agent, Answer, ConfigError, Limits, load, model
 from agent_nb.features.agree.agreement import is_equal
 from agent_nb.notebook.kernel_tools import kernel_tools
 from agent_nb.providers.scripted import ScriptedProvider, call, text
+from tests.support.waiting import wait_for
 from tests.support.wire import Hold, Say, WireServer, reply
 
-DATA = "import pandas as pd\ndf = pd.DataFrame({'town': ['Lyon', 'Nice'], 'price': [1.5, 2.5], 'wind': [1, 2]})\ntotal = 0"
+DATA = "import pandas as pd\ndf = pd.DataFrame({'town': ['Lyon', 'Nice'], 'price': [1.5, 2.5], 'wind': 1})\ntotal = 0"
 CELL = "%%agent run --approve auto --no-raise"
 ASKED = "The mean price of `df`?"
 
@@ -104,7 +105,14 @@ def test_a_try_that_ran_no_code_has_no_vote(shell, server):
 
 
 def test_a_saved_run_and_a_cassette_have_all_tries(shell, server):
-    run = tried(shell, server, "print(1)", "print(2)", "print(2)", options="--agree 3 -m chat:qwen --record runs/a.jsonl")
+    run = tried(
+        shell,
+        server,
+        "print(1)",
+        "print(2)",
+        "print(2)",
+        options="--agree 3 -m chat:qwen --record runs/a.jsonl",
+    )
     assert load("runs/a.jsonl").agreement == run.agreement
     again = shell.run(f"{CELL} --agree 3 -m chat:qwen --replay runs/a.jsonl\nThe mean price of {{{{df}}}}?")
     assert again.ok, again.stderr
@@ -152,8 +160,7 @@ async def test_stop_keeps_the_tries_that_have_ended(shell, server):
     shell.run(DATA)
     server.plan(reply(Say("```python\nprint(1)\n```")), reply(Say("Done.")), reply(Hold()))
     handle = agent(shell).start(ASKED)
-    while len(server.requests) < 3:
-        await asyncio.sleep(0.02)
+    await asyncio.to_thread(wait_for, lambda: len(server.requests) == 3)
     handle.stop()
     run = await handle
     assert (str(run.agreement), run.reason) == ("1 of 3 tries, stopped", "end_turn")
@@ -175,7 +182,9 @@ async def test_a_try_that_hangs_ends_and_a_further_one_starts(shell, server):
 async def test_on_a_vendors_model_two_tries_run_at_once(shell):
     shell.run(DATA)
     meet = "import os, time\nopen(f'try{os.getpid()}', 'w').close()\n"
-    meet += "while len([name for name in os.listdir() if name.startswith('try')]) < 2: time.sleep(0.01)\nprint(4)"
+    meet += (
+        "while len([name for name in os.listdir() if name.startswith('try')]) < 2: time.sleep(0.01)\nprint(4)"
+    )
     first = [call("run_python", {"code": meet})]
     provider = ScriptedProvider([first, first, [text("Done.")], [text("Done.")]])
     run = await agent(shell, provider).run(ASKED)

@@ -26,7 +26,7 @@ magics = shell.magics_manager.registry["AgentMagics"]
 %s
 """
 ONE_USER = {
-    "run": "tries of a request that must agree; a stub in the tests",
+    "run": "starts the tries of a request, one after the other",
     "close": "ends the branch, after `finish` has named its session",
     "closing": "asks for the answer in place of a summary",
     "completed": "adds printed lines to the answer before it is priced",
@@ -34,6 +34,7 @@ ONE_USER = {
     "in_order": "for plugins whose calls depend on each other",
     "runs_last": "runs the call with the answer in the last turn",
     "started": "a run is saved while it goes, so saving begins with it",
+    "value": "counts the tries that agree, which none of them knows",
     "written": "writes calls as text after masking",
 }
 """The hooks that fewer than two built-in features use, and why they are there."""

@@ -9,6 +9,7 @@ from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.option import flag
 from agent_nb.engine import parts
 from agent_nb.engine.feature_code import CellCode, FeatureCode, RunPart
+from agent_nb.features.agree.run import Agrees
 from agent_nb.plugins import Feature
 from agent_nb.providers.scripted import ScriptedProvider, call, text
 from agent_nb.render.shown import shown_features
@@ -169,5 +170,13 @@ async def test_of_showing_a_run_leaves_out_the_feature_and_is_logged(frail, monk
     assert "the feature frail failed to show a run" in caplog.text
 
 
+async def test_of_a_value_reaches_who_asks_for_it(monkeypatch):
+    run = await Agent(ScriptedProvider([[text("Hi.")]])).run("go")
+    broken(monkeypatch, Agrees, "value")
+    with pytest.raises(Exception, match="no access"):
+        _ = run.agreement
+    assert "Hi." in run.to_html()
+
+
 def test_each_hook_is_tried():
-    assert {*hooks(FeatureCode)} == {"read", "prepare", "run", "part", "shown", "addition"}
+    assert {*hooks(FeatureCode)} == {"read", "prepare", "run", "part", "value", "shown", "addition"}

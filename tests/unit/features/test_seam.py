@@ -21,9 +21,11 @@ from tests.unit.test_layers import PACKAGE
 
 SEAM = ("agent_nb.plugins", "agent_nb.plugins.engine")
 DEMO = "%%agent hero -m demo: --pace 0"
-AGREE = Feature(
-    "agree",
-    option=flag("--agree N", "How many must give the same answer.", number=count(3), label="{} agree".format),
+QUORUM = Feature(
+    "quorum",
+    option=flag(
+        "--quorum N", "How many must give the same answer.", number=count(3), label="{} agree".format
+    ),
     default=Default(None, "How many must give the same answer."),
     keyword=True,
     setting=Setting(
@@ -65,32 +67,32 @@ def test_built_in_features_use_all_that_is_theirs_alone():
     assert used
 
 
-def test_an_option_its_default_keyword_setting_and_rule_follow_from_one_declaration(agree, shell):
-    assert "--agree N" in shell.run("%agent help").stdout
-    assert shell.options("--agree 3").value("agree") == 3
-    assert "--agree takes a whole number" in str(shell.run(f"{DEMO} --agree 0\nA form").error)
-    done = shell.run(f"{DEMO} --agree 3\nA form")
+def test_an_option_its_default_keyword_setting_and_rule_follow_from_one_declaration(quorum, shell):
+    assert "--quorum N" in shell.run("%agent help").stdout
+    assert shell.options("--quorum 3").value("quorum") == 3
+    assert "--quorum takes a whole number" in str(shell.run(f"{DEMO} --quorum 0\nA form").error)
+    done = shell.run(f"{DEMO} --quorum 3\nA form")
     assert done.ok, done.stderr
-    assert shell.names["hero"].settings["agree"] == 3
+    assert shell.names["hero"].settings["quorum"] == 3
     assert "3 must agree" in shell.names["hero"].to_html()
-    shell.run("%config AgentMagics.agree = 2")
+    shell.run("%config AgentMagics.quorum = 2")
     shell.run(f"{DEMO}\nA form")
-    assert shell.names["hero"].settings["agree"] == 2
-    (shell.session.home / "lab.toml").write_text("[lab]\nagree = 5\n")
+    assert shell.names["hero"].settings["quorum"] == 2
+    (shell.session.home / "lab.toml").write_text("[lab]\nquorum = 5\n")
     assert str(shell.run(f"{DEMO}\nA form").error) == (
-        "This lab asks for 5 that agree, not 2. (`agree` in lab.toml)"
+        "This lab asks for 5 that agree, not 2. (`quorum` in lab.toml)"
     )
-    (shell.session.home / "lab.toml").write_text('[lab]\nagree = "many"\n')
-    assert "`agree` must be a whole number" in str(shell.run(f"{DEMO}\nA form").error)
+    (shell.session.home / "lab.toml").write_text('[lab]\nquorum = "many"\n')
+    assert "`quorum` must be a whole number" in str(shell.run(f"{DEMO}\nA form").error)
 
 
-async def test_a_keyword_is_checked_and_recorded(agree):
-    run = await run_script([text("Hi.")], agree=4)
-    assert run.settings["agree"] == 4
-    with pytest.raises(ConfigError, match="`agree` must be a whole number"):
-        Agent("demo:", agree="many")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'agreee'"):
-        Agent("demo:", agreee=4)
+async def test_a_keyword_is_checked_and_recorded(quorum):
+    run = await run_script([text("Hi.")], quorum=4)
+    assert run.settings["quorum"] == 4
+    with pytest.raises(ConfigError, match="`quorum` must be a whole number"):
+        Agent("demo:", quorum="many")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'quorumm'"):
+        Agent("demo:", quorumm=4)
 
 
 def imported(tree):
@@ -148,8 +150,8 @@ def loud():
 
 
 @pytest.fixture
-def agree():
-    with plugin_of(AGREE):
+def quorum():
+    with plugin_of(QUORUM):
         yield
 
 

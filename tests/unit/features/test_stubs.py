@@ -1,94 +1,14 @@
-"""Two stubs of what comes next: tries of a request that must agree, and a client that works in a branch of its own."""
+"""Stubs of what comes next: clients that work in a branch of their own."""
 
 import asyncio
-from dataclasses import replace
-from functools import partial
 
 import pytest
 
-from agent_nb import Agent, ConfigError, VariantsHandle, load, tool
-from agent_nb.core.option import count, flag
+from agent_nb import ConfigError, load, tool
 from agent_nb.files import Files, Workspace
-from agent_nb.plugins import Command, Feature, FeatureCode, RunPart, ToolContext, events
-from agent_nb.providers.scripted import ScriptedProvider, text
+from agent_nb.plugins import Command, Feature, ToolContext
 from agent_nb.run.store import RunStore
 from tests.support.plugins import plugin_of
-
-AGREEMENT = Feature(
-    "agreement",
-    option=flag("--agree N", "How many of three tries must agree.", number=count(2)),
-    keyword=True,
-    value="int | None",
-    code=f"{__name__}:Tries",
-)
-
-
-class Tries(FeatureCode):
-    def run(self, request, start):
-        if not (least := request[0].get(AGREEMENT)):
-            return None
-        shared = [replace(each, kept={**each.kept, AGREEMENT.name: []}) for each in request]
-        group = VariantsHandle(start([each for each in shared for _ in range(3)]))
-        for handle in group.handles:
-            handle.when_done.append(partial(self.settle, group, handle, least))
-        return group
-
-    def settle(self, group, handle, least):
-        """The first answer that enough tries of a variant gave ends its other tries."""
-        if handle.result.agreement == least and group.chosen is None:
-            if len(group.handles) == 3:
-                group.pick(handle.variant + 1)
-            first = handle.variant // 3 * 3
-            for number in range(first, first + 3):
-                group.stop(number=number + 1)
-
-    def part(self, run):
-        answers = run.prepared.kept.get(AGREEMENT.name)
-        return None if answers is None else Try(answers, run.journal)
-
-
-class Try(RunPart):
-    def __init__(self, answers, journal):
-        self.answers, self.journal = answers, journal
-
-    def finish(self, end):
-        answer = "".join(event.text for event in self.journal.events.of(events.TextDelta))
-        if answer:
-            self.answers.append(answer)
-            end.values[AGREEMENT.name] = self.answers.count(answer)
-
-
-@pytest.mark.parametrize(
-    ("answers", "chosen", "agreed"),
-    [(["4", "4", "5"], "4", 2), (["4", "5", "5"], "5", 2), (["4", "5", "6"], "4", 1)],
-)
-async def test_the_first_two_equal_answers_of_three_win(answers, chosen, agreed):
-    with plugin_of(AGREEMENT):
-        run = await Agent(ScriptedProvider([[text(answer)] for answer in answers]), agreement=2).run("go")
-        assert (run.text, run.agreement, len(run.variants)) == (chosen, agreed, 3)
-
-
-async def test_each_variant_has_its_own_tries():
-    with plugin_of(AGREEMENT):
-        agent = Agent(ScriptedProvider([[text("4")]] * 6), agreement=2)
-        run = await agent.start_variants("go", variants=2)
-        agreed = [each.agreement for each in run.variants]
-        assert (agreed[:2], agreed[3:5], len(agreed)) == ([1, 2], [1, 2], 6)
-
-
-async def test_other_requests_start_one_run():
-    with plugin_of(AGREEMENT):
-        run = await Agent(ScriptedProvider([[text("4")]])).run("go")
-        assert (run.text, run.agreement, run.variants) == ("4", None, ())
-
-
-def test_in_a_cell(shell):
-    with plugin_of(AGREEMENT):
-        done = shell.run("%%agent hero -m demo: --pace 0 --agree 2\nA form")
-        assert done.ok, done.stderr
-        hero = shell.names["hero"]
-        assert len(hero.variants) == 3
-        assert hero.agreement == hero.values["agreement"] >= 1
 
 
 class Client:

@@ -66,7 +66,10 @@ def test_the_block_runs_and_its_output_is_the_answer(shell, server):
     assert sent(server, 0)[1][1] == f"{table}\n\n{prompt_text('code_request')}\n\n{question}"
     assert sent(server, 1)[2:] == [
         ("assistant", f"Here it is:\n{block(MEAN)}\n"),
-        ("user", f"Output:\n4.041666666666667\n{prompt_text('code_answer')}\n\nWhat is the mean price in `df`?"),
+        (
+            "user",
+            f"Output:\n4.041666666666667\n{prompt_text('code_answer')}\n\nWhat is the mean price in `df`?",
+        ),
     ]
 
 
@@ -84,7 +87,10 @@ def test_the_user_is_told_what_the_model_gets(shell, server):
     [
         (
             "print(df['Prices'])",
-            ["KeyError: 'Prices' (line 1)", f"{EXIST}.\nWrite `df['price']` in place of `df['Prices']`: this is the exact name.\nWrite the whole"],
+            [
+                "KeyError: 'Prices' (line 1)",
+                f"{EXIST}.\nWrite `df['price']` in place of `df['Prices']`: this is the exact name.\nWrite the whole",
+            ],
         ),
         ("mean = df['price'].mean()", [f"{EXIST}; `mean`.\nThe code printed nothing.\nWrite the whole"]),
         (
@@ -92,7 +98,7 @@ def test_the_user_is_told_what_the_model_gets(shell, server):
             ["UserWarning: old", f"{EXIST}.\nThe code printed nothing."],
         ),
         (
-            "import sys\nprint('/x/y.py:8: ChainedAssignmentError: A value\\n\\nis set.\\n  df.x = 1', file=sys.stderr)",
+            "import sys\nprint('/x.py:8: ChainedError: A value\\n\\nis set.\\n  df.x = 1', file=sys.stderr)",
             ["The code printed nothing."],
         ),
         ("rates = df[['town']]\nprint(rates['price'])", ["`price` is a column of `df`.\nWrite"]),
@@ -269,8 +275,8 @@ def test_without_values_only_names_and_types_are_sent(shell, server):
     assert not any(value in requests for value in ("Lyon", "7.25", "4.04"))
     assert "- price: float64\n\nWrite one fenced" in sent(server, 0)[1][1]
     assert (
-        "KeyError: 'Town' (line 1)\nThese variables exist: `df` with columns town, price.\nWrite `df['town']` in place of `df['Town']`"
-        in sent(server, 1)[-1][1]
+        "KeyError: 'Town' (line 1)\nThese variables exist: `df` with columns town, price.\n"
+        "Write `df['town']` in place of `df['Town']`" in sent(server, 1)[-1][1]
     )
     assert "ValueError: ('…', 'price') (line 1)" in sent(server, 2)[-1][1]
     assert "The user sees this output." in sent(server, 3)[-1][1]
@@ -446,7 +452,9 @@ def test_a_typed_answer_is_read_from_the_kernel(shell, server, options):
     code = "answer = {'mean': df['price'].mean(), 'town': df['town'].iloc[0]}"
     run = ask(shell, server, block(code), options=f"{AS} {options}")
     assert (run.reason, run.answer) == ("end_turn", {"mean": 4.041666666666667, "town": "Lyon"})
-    assert "ends with `answer = ...`, a dict with these keys: mean: number, town: string." in sent(server)[1][1]
+    assert (
+        "ends with `answer = ...`, a dict with these keys: mean: number, town: string." in sent(server)[1][1]
+    )
     assert "final_answer" not in str(server.requests[0].body)
     assert (run.unsupported, run.ran_code, "answer" in shell.names) == ((), True, False)
     [ready] = of(run, ToolReady)
@@ -484,7 +492,9 @@ def test_a_run_without_an_answer_of_the_type_fails(shell, server):
     assert run.error.startswith("`answer` must be of type integer")
 
 
-@pytest.mark.parametrize("value", ["df['price']", "df.head(2)", "{'a': df['price'].max()}", "[pd.Timestamp('2026-01-02')]"])
+@pytest.mark.parametrize(
+    "value", ["df['price']", "df.head(2)", "{'a': df['price'].max()}", "[pd.Timestamp('2026-01-02')]"]
+)
 def test_values_of_pandas_are_read_as_json(shell, server, value):
     kind = "dict" if value.startswith("{") else "list"
     run = ask(shell, server, block(f"import pandas as pd\nanswer = {value}"), options=f"--as {kind}")
@@ -499,7 +509,9 @@ def test_values_of_pandas_are_read_as_json(shell, server, value):
 SHOWN = "def f():\n    return 1"
 
 
-@pytest.mark.parametrize("prompt", ["Write a function that doubles {{df}}.", "Please write me some Python code for df"])
+@pytest.mark.parametrize(
+    "prompt", ["Write a function that doubles {{df}}.", "Please write me some Python code for df"]
+)
 def test_a_prompt_that_asks_for_code_gets_it_and_it_is_not_run(shell, server, prompt):
     run = ask(shell, server, block(SHOWN), prompt=prompt)
     assert (run.reason, run.tool_uses, run.text) == ("end_turn", (), block(SHOWN))
@@ -527,4 +539,6 @@ def test_a_secret_that_code_prints_leaves_masked(shell, server, monkeypatch):
     code = "import os\nprint('@token[' + os.environ['SERVICE_TOKEN'] + ']')"
     run = ask(shell, server, block(code), "Done.")
     assert "@token[" in run.text
-    assert secret not in run.to_markdown() + run.to_html() + str([request.body for request in server.requests])
+    assert secret not in run.to_markdown() + run.to_html() + str(
+        [request.body for request in server.requests]
+    )
