@@ -21,7 +21,6 @@ AGREE: Feature[int] = Feature(
         matched=lambda then, now: f"`--agree {then or 1}`, not `--agree {now or 1}`",
         accepted_by={},
         stricter=None,
-        header="up to {} tries".format,
         dry_run="Most tries",
         kind=int,
     ),

@@ -311,7 +311,7 @@ class CodePart(RunPart):
         before = [f"… ({len(lines) - _MOST_LINES:,} more lines)"] if len(lines) > _MOST_LINES else []
         printed = "\n".join((*before, *(shortened(line, longest) for line in last)))
         has_lines = all(_stands_in(line, text) for line in last)
-        addition = "" if has_lines or turn.message.tool_calls else fenced(printed, "text")
+        addition = "" if has_lines or turn.message.tool_calls else fenced(printed)
         shown = "\n\n".join(filter(None, [addition, held]))
         if text and not held and addition:
             shown = f"\n\n{addition}"

@@ -9,7 +9,7 @@ function createWords(context: Context): (snapshot: Snapshot) => string {
 		const shown = context.run.busy ? undefined : shownOf(run, "agree", number);
 		if (shown?.agrees && variants.length > 1 && run.ready && opened !== run.id) {
 			opened = run.id;
-			openVariant(context, number);
+			queueMicrotask(() => openVariant(context, number)); // not while this frame is drawn
 		}
 		return shown?.text ?? "";
 	};

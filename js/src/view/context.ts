@@ -66,7 +66,7 @@ export interface Slots {
 	/** In the transcript's last text and in the answer below it. The function that it returns is called with every change. */
 	answer(context: Context, log: HTMLElement): (snapshot: Snapshot) => void;
 	names(context: Context): NamesPart;
-	/** Words after the phase in the header; empty for none. */
+	/** Words before the phase in the header; empty for none. */
 	header(context: Context): (snapshot: Snapshot) => string;
 	row(context: Context): RowPart;
 	/** Below the transcript and the result, or below all variants. */

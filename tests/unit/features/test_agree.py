@@ -50,7 +50,7 @@ def test_two_tries_that_agree_are_enough(shell, server):
     agreement = run.agreement
     assert (agreement.agree, agreement.tries, agreement.answers) == (2, 2, ("It is 2.0", "It is 2"))
     assert "2 of 2 agree" in run.to_html()
-    assert run.text.startswith("```text\nIt is 2.0")
+    assert run.text.startswith("```\nIt is 2.0")
     assert shell.names["total"] == 0
     run.apply()
     assert shell.names["total"] == 1
@@ -67,7 +67,7 @@ def test_two_tries_that_agree_are_enough(shell, server):
 def test_a_further_try_starts_only_if_the_others_disagree(shell, server, codes, words, text):
     run = tried(shell, server, *codes)
     assert str(run.agreement) == words
-    assert run.text.startswith(f"```text\n{text}\n```")
+    assert run.text.startswith(f"```\n{text}\n```")
     assert (words in run.to_html(), words in run.to_markdown()) == (True, True)
     assert words in run._repr_mimebundle_()["text/plain"]
     assert ("try 3" in run.to_html()) == words.startswith("none")
@@ -165,7 +165,7 @@ async def test_stop_keeps_the_tries_that_have_ended(shell, server):
     run = await handle
     assert (str(run.agreement), run.reason) == ("1 of 3 tries, stopped", "end_turn")
     assert [each.reason for each in run.variants] == ["end_turn", "stopped"]
-    assert run.text.startswith("```text\n1")
+    assert run.text.startswith("```\n1")
 
 
 async def test_a_try_that_hangs_ends_and_a_further_one_starts(shell, server):
@@ -213,7 +213,7 @@ async def test_a_try_that_would_exceed_the_seconds_does_not_start(shell, server)
     slow = reply(Say("```python\nimport time; time.sleep(3.2); print(1)\n```"))
     server.plan(slow, reply(Say("Done.")))
     run = await agent(shell, limits=Limits(seconds=6.0)).run(ASKED)
-    assert (str(run.agreement), run.text[:9]) == ("1 of 3 tries, no more within the limits", "```text\n1")
+    assert (str(run.agreement), run.text[:5]) == ("1 of 3 tries, no more within the limits", "```\n1")
 
 
 async def test_a_failure_that_another_try_would_repeat_ends_the_tries(shell, server):

@@ -69,7 +69,7 @@ function createStatus(context: Context) {
 			const { run } = snapshot;
 			const { tone, glyph, announced, path = "", ...line } = headline(snapshot);
 			const words = added.map((wordsOf) => wordsOf(snapshot)).filter(Boolean);
-			const text = [line.text, ...words].join(", ");
+			const text = [...words, line.text].join(", ");
 			setText(name, run.meta.name);
 			setAttribute(dot, "class", `anb-dot ${tone}`);
 			setChildren(dot, glyph, () => [glyph ? icon(glyph) : h("i")]);

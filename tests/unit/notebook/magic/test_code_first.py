@@ -22,7 +22,7 @@ note = "sunny"
 """
 MEAN = "print(df['price'].mean())"
 HEADING = "A DataFrame `df` is loaded (read no file). It has 6 rows x 2 columns:"
-PRINTED = "```text\n4.041666666666667\n```"
+PRINTED = "```\n4.041666666666667\n```"
 EXIST = "These variables exist: `df` with columns town, price"
 
 
@@ -180,10 +180,10 @@ def test_a_limit_keeps_its_reason(shell, server, steps, reason):
         ("It is 4.0416666666666675.", MEAN, PRINTED),
         ("The  mean is\n4.", "print('mean is 4')", ""),
         ("In Brest.", "df.loc[df.price.idxmax(), 'town']", ""),
-        ("In Metz.", "df.loc[df.price.idxmax(), 'town']", "```text\n'Brest'\n```"),
+        ("In Metz.", "df.loc[df.price.idxmax(), 'town']", "```\n'Brest'\n```"),
         ("Here.", "import PIL.Image; PIL.Image.new('RGB', (40, 40))", ""),
-        ("Many.", "for number in range(30): print(number)", "```text\n… (20 more lines)\n20\n21"),
-        ("A page.", "print('@a[<b onclick=x>``` \u202e1</b>]')", "````text\n@a[<b onclick=x>``` \u202e1</b>]\n````"),
+        ("Many.", "for number in range(30): print(number)", "```\n… (20 more lines)\n20\n21"),
+        ("A page.", "print('@a[<b onclick=x>``` \u202e1</b>]')", "````\n@a[<b onclick=x>``` \u202e1</b>]\n````"),
     ],
 )  # fmt: skip
 def test_what_was_printed_precedes_an_answer_without_it(shell, server, answer, code, added):
