@@ -117,7 +117,7 @@ def can_branch(host: Host) -> bool:
     for maker in (tool.branches for tool in host.tools(["kernel"]) if tool.branches):
         with contextlib.suppress(ConfigError):
             if not maker.are_safe():
-                maker.check(implied=False)
+                maker.check()
             return True
     return False
 

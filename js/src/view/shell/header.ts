@@ -58,18 +58,18 @@ export function createHeader(context: Context) {
 function createStatus(context: Context) {
 	const dot = h("span", { class: "anb-dot" });
 	const name = h("span", { class: "name" });
+	const words = h("span", { class: "words" });
 	const phase = h("span", { class: "phase" });
 	const spoken = h("span", { class: "anb-sr", role: "status", "aria-live": "polite" });
 	const added = viewsIn(context, "header").map((create) => create(context));
 
 	return {
-		element: h("div", { class: "anb-status" }, dot, name, phase),
+		element: h("div", { class: "anb-status" }, dot, h("span", { class: "who" }, name, words), phase),
 		spoken,
 		update(snapshot: Snapshot) {
 			const { run } = snapshot;
-			const { tone, glyph, announced, path = "", ...line } = headline(snapshot);
-			const words = added.map((wordsOf) => wordsOf(snapshot)).filter(Boolean);
-			const text = [...words, line.text].join(", ");
+			const { tone, glyph, text, announced, path = "" } = headline(snapshot);
+			setText(words, added.map((wordsOf) => wordsOf(snapshot)).join(""));
 			setText(name, run.meta.name);
 			setAttribute(dot, "class", `anb-dot ${tone}`);
 			setChildren(dot, glyph, () => [glyph ? icon(glyph) : h("i")]);
