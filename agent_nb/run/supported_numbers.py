@@ -51,14 +51,11 @@ _SCALE = re.compile(
     r"[^\W\d_]{,3}|(?P<prefix>[kMGBT])(?:(?P<bytes>i?B)|l?n|rn|Hz|Wh?|bits?|bps|g|m)?))(?!\w)",
     re.IGNORECASE,
 )
-_DTYPE = re.compile(r"^(?:name: [^\n]*, )?dtype: \w+$|\b(?:u?int|float|datetime|timedelta)\d+\b", re.I | re.M)
-"""The last line of a printed pandas Series, and names of types."""
 _BELOW = re.compile(r"\bp(?:[- ]value)?\s?[<≤]\s?\Z", re.IGNORECASE)
 _CURRENCY = re.compile(
     r"(?:[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|CAD|AUD|SEK|NOK|DKK|PLN|BRL|Rs|kr)-?)\s?\Z"
 )
 _EURO = re.compile(r"\s?€(?!\d)")
-_WORD = re.compile(r"\w+")
 _PIECE = re.compile(r"[\d.]+")
 _MARK = re.compile(r"\D")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -150,21 +147,6 @@ def _values_of(answer: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from _values_of(value, pointer(path, key))
     elif answer is not None and not isinstance(answer, bool):
         yield path, answer
-
-
-def lacks_printed(answer: str, printed: str) -> bool:
-    """Whether the answer lacks a printed number, to half a percent; if none was printed, a printed word."""
-    answer, printed = (_DTYPE.sub("", text.translate(_FULL_WIDTH)) for text in (answer, printed))
-    numbers = [reading[0] for match in _NUMBER.finditer(printed) if (reading := _readings(match))]
-    if not numbers:
-        return not {*_WORD.findall(printed.casefold())} <= {*_WORD.findall(answer.casefold())}
-    values = {
-        value * scale
-        for match in _NUMBER.finditer(answer)
-        for value, _ in _readings(match)
-        for scale in _scales(answer, match.end())
-    }
-    return any(all(abs(value - number) > abs(number) / 200 for value in values) for number, _ in numbers)
 
 
 def _has_printed(events: EventList) -> bool:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from agent_nb.features.answer import ANSWER, answer_form
-from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.plugins import (
     Addition,
     Done,
@@ -45,15 +44,14 @@ class TypedAnswer(FeatureCode[AnswerType]):
         if not (kind := draft.get(ANSWER)):
             return
         draft.recorded["answer"] = kind.schema
-        if draft.runs_by == "engine":
-            draft.kept["answer_type"] = kind
-        if draft.runs_by == "engine" and CODE_FIRST.name not in draft.kept:
+        if draft.runs_by == "engine" and "answer_type" not in draft.kept:  # else code computes the answer
+            draft.kept |= {"answer_type": kind, ANSWER.name: True}
             draft.toolbox = draft.toolbox.plus(kind.tool())
             draft.sections.append(prompt_text("answer"))
 
     def part(self, run: PartInputs) -> RunPart | None:
         kind = run.prepared.get(ANSWER)
-        return AnswerPart(kind, run.journal) if kind and CODE_FIRST.name not in run.prepared.kept else None
+        return AnswerPart(kind, run.journal) if kind and ANSWER.name in run.prepared.kept else None
 
     def addition(self, run: Run) -> Addition | None:
         if run.plain_answer is None:

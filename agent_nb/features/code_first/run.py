@@ -113,6 +113,7 @@ class CodeFirst(FeatureCode[Any]):
             while loaded.has(name):
                 name += "_"
             draft.kept[CODE_FIRST.name] = CodeTask(loaded, kind, name)
+            draft.kept |= {"answer_type": kind} if kind else {}
             ends = "" if kind is None else f"`{name} = ...`, {_form(kind)}"
             draft.run_input = draft.run_input.asking(code_request(loaded.description, loaded.question, ends))
             draft.system = prompt_text("code_first")
