@@ -2,9 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_nb._base.late import late
+
+
+class Printed(NamedTuple):
+    """What a command of the terminal prints."""
+
+    text: str
+    status: int = 0
+    """The exit status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +28,7 @@ class Command:
     completes: Callable[[Any, Sequence[str]], Iterable[tuple[str, str]]] | str | None = None
     """Returns the possible next words with short help, given the notebook and the previous words."""
     terminal: str = ""
-    """For `agent-nb COMMAND` of a feature: called with the words that follow. The result is printed."""
+    """For `agent-nb COMMAND` of a feature: called with the `Host` and the words that follow. The result is printed."""
     after: str = ""
     """The command of `%agent` that it follows in the help; empty for the last place."""
     explains: tuple[str, ...] = ()
@@ -36,14 +44,14 @@ class Command:
     def takes_arguments(self) -> bool:
         return self.usage != self.name
 
-    def call(self, host: Any, arguments: str) -> Any:
+    def call(self, host: Any, arguments: Any) -> Any:
         return _function(self.run)(host, arguments)
 
     def candidates(self, host: Any, before: Sequence[str]) -> Iterable[tuple[str, str]]:
         return _function(self.completes)(host, before) if self.completes else ()
 
-    def call_in_terminal(self, words: Sequence[str]) -> Any:
-        return _function(self.terminal)(words)
+    def call_in_terminal(self, host: Any, words: Sequence[str]) -> Any:
+        return _function(self.terminal)(host, words)
 
 
 def _function(place: Callable[..., Any] | str) -> Callable[..., Any]:

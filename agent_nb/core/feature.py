@@ -126,6 +126,11 @@ def is_built_in(name: str) -> bool:
     return any(feature.name == name for feature in importlib.import_module(_BUILT_IN).BUILT_IN)
 
 
+def command_of(name: str) -> Command:
+    """The command of a feature. Its caller knows the name alone."""
+    return next(each for feature in features() for each in feature.commands if each.name == name)
+
+
 def value_types() -> dict[str, str]:
     """The types of the values that runs have of features, by their names."""
     return {feature.value_name: feature.value for feature in features() if feature.value}

@@ -114,6 +114,12 @@ class Host(Protocol):
         is saved.
         """
 
+    def has_run(self, run: Run) -> bool:
+        """Whether exactly the code of the run has run in this kernel."""
+
+    def say(self, text: str) -> None:
+        """Print a line, masked."""
+
     def is_attended(self) -> bool: ...
     def confirm(self, question: str) -> bool: ...
     def refusal(self, consents: UserFile, subject: Sequence[str], question: str) -> str:

@@ -152,7 +152,7 @@ class FeatureCode(Generic[Given]):
         return None
 
     def value(self, run: Run) -> Any:
-        """What `run.NAME` is, of a run that may be loaded; as it was recorded by default."""
+        """What `run.NAME` is: by default the value that the run ended with, or None."""
         return run.values.get(self.feature.name)
 
     def shown(self, run: Run) -> Any:

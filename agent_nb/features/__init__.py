@@ -13,6 +13,7 @@ from agent_nb.features.answer import ANSWER
 from agent_nb.features.answers import ANSWERS
 from agent_nb.features.ask_user import ASK_USER
 from agent_nb.features.branch import BRANCH
+from agent_nb.features.certificate import CERTIFICATE
 from agent_nb.features.check import CHECK
 from agent_nb.features.code_first import CODE_FIRST
 from agent_nb.features.doctor import DOCTOR
@@ -29,5 +30,5 @@ from agent_nb.features.saved_image import SAVED_IMAGE
 
 BUILT_IN = (
     *PARTS, MIDDLEWARE, AGENTS_MD, LOOK, ELEMENTS, AGREE, BRANCH, CODE_FIRST, ANSWER, SAVE, SAVE_RUNS, NO_RAISE,
-    CHECK, SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS, LEND, DOCTOR
+    CHECK, SAVED_IMAGE, ASK_USER, NUMBERS, ANSWERS, LEND, DOCTOR, CERTIFICATE
 )  # fmt: skip

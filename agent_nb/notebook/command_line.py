@@ -1,4 +1,4 @@
-"""The command line, `agent-nb` or `python -m agent_nb`: show, replay, export and verify saved runs; list models."""
+"""The command line, `agent-nb` or `python -m agent_nb`: show, replay and export saved runs; list models."""
 
 import argparse
 import asyncio
@@ -6,20 +6,45 @@ import io
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from agent_nb._base.command import Command
+from agent_nb._base.command import Command, Printed
 from agent_nb._base.constants import MODEL_VARIABLE, VERSION
+from agent_nb._base.secrets import terminal_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import plural, printable_line
-from agent_nb.core.errors import AgentError, ConfigError
+from agent_nb._base.text import printable_line
+from agent_nb.core.errors import AgentError
 from agent_nb.core.feature import features
 
 FAILED, INTERRUPTED = 1, 130
-PYTHON_SECONDS = 60.0
-"""Maximum duration of a cell that `verify --run-code` runs."""
+
+
+class TerminalHost:
+    """What features get of a terminal, which has no notebook."""
+
+    def __init__(self) -> None:
+        self.home = Path.cwd()
+        self.memory: dict[str, Any] = {}
+        self.namespace: dict[str, Any] = {}
+
+    def command(self, text: str) -> str:
+        return f"agent-nb {text}"
+
+    def has_run(self, run: Any) -> bool:
+        return False
+
+    def is_attended(self) -> bool:
+        return sys.stdin is not None and sys.stdin.isatty()
+
+    def say(self, text: str) -> None:
+        print(terminal_text(text), file=sys.stderr)
+
+    def confirm(self, question: str) -> bool:
+        from agent_nb.notebook.asking import confirm
+
+        return confirm(question)
 
 
 def show(arguments: argparse.Namespace) -> None:
@@ -68,35 +93,6 @@ def models(arguments: argparse.Namespace) -> None:
     print(Table(MODEL_COLUMNS, model_rows(default), "No models.", note))
 
 
-def verify(arguments: argparse.Namespace) -> None:
-    """Check that a file contains a whole run; with `--run-code`, run its code again in a fresh kernel."""
-    from agent_nb.notebook.asking import confirm
-    from agent_nb.notebook.verify import DIFFERS, verify
-    from agent_nb.run import load
-
-    run = load(arguments.file)
-    cells = run.to_cells()
-    code = f"with {plural(len(cells.code), 'cell')} of code" if cells else "without code"
-    print(f"{arguments.file} contains a whole run, {code}.")
-    if not arguments.run_code or not cells:
-        return
-    if cells.is_masked:
-        raise ConfigError("Parts of the code are masked (•••), so it cannot be run.")
-    if cells.inputs:
-        names = ", ".join(cells.inputs)
-        raise ConfigError(
-            f"The code needs {names}, which the file does not contain. In its notebook, "
-            f"`%agent cells {run.name} --verify` runs it."
-        )
-    listing = "\n\n".join(cells.code)
-    if not confirm(f"\n{listing}\n\nRun this code in a fresh kernel, with your rights?"):
-        raise ConfigError("Nothing was run: nobody approved the code.")
-    table = verify(run, cells, {}, PYTHON_SECONDS)
-    print(replace(table, note="Values are not in the file: only errors and figures are compared."))
-    if any(result.startswith(DIFFERS) for _, result in table.rows):
-        raise ConfigError("The code gave other results than the run.")
-
-
 def make_parser() -> argparse.ArgumentParser:
     from agent_nb.plugins import plugins
 
@@ -105,7 +101,7 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(
-        run: Callable[[argparse.Namespace], None], help_text: str, *, file: bool = True
+        run: Callable[[argparse.Namespace], int | None], help_text: str, *, file: bool = True
     ) -> argparse.ArgumentParser:
         command = commands.add_parser(run.__name__, help=help_text, description=help_text)
         command.set_defaults(run=run)
@@ -124,10 +120,6 @@ def make_parser() -> argparse.ArgumentParser:
     out = add(export, "Write a saved run as a replay (.html), Markdown (.md) or text (.txt).")
     out.add_argument("out", metavar="OUT", help="the file to write")
     add(models, "List the models and what each of them needs.", file=False)
-    code = add(verify, "Check that a file contains a whole run.")
-    code.add_argument(
-        "--run-code", action="store_true", help="show its code, ask, and run it in a fresh kernel"
-    )
     plugins()
     for command in (command for feature in features() for command in feature.commands):
         if command.terminal and command.name not in commands.choices:
@@ -148,9 +140,11 @@ def read_words(words: Sequence[str]) -> argparse.Namespace:
     return make_parser().parse_args(words)
 
 
-def _run_of_feature(command: Command, arguments: argparse.Namespace) -> None:
-    if (result := command.call_in_terminal(arguments.words)) is not None:
-        print(result)
+def _run_of_feature(command: Command, arguments: argparse.Namespace) -> int:
+    result = command.call_in_terminal(TerminalHost(), arguments.words)
+    if result is not None:
+        print(result.text if isinstance(result, Printed) else result)
+    return result.status if isinstance(result, Printed) else 0
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -160,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")  # a file on Windows has no check mark
     arguments = read_words(sys.argv[1:] if argv is None else argv)
     try:
-        arguments.run(arguments)
+        status = arguments.run(arguments) or 0
         sys.stdout.flush()
     except AgentError as error:
         print(f"agent-nb: {printable_line(str(error))}", file=sys.stderr)
@@ -174,4 +168,4 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED
-    return 0
+    return int(status)

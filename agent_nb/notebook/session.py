@@ -217,6 +217,12 @@ def settings(shell: Any = None) -> MagicSettings:
     return loaded or MagicSettings()
 
 
+def host() -> "Host":
+    """The notebook as features see it; the extension is loaded."""
+    magics: Any = settings()
+    return cast("Host", magics.session)
+
+
 def default_model() -> str:
     """The model of cells without `-m`; empty if the configured one is unknown."""
     from agent_nb.providers import default_model_name, full_name

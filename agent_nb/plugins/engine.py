@@ -13,6 +13,7 @@ from agent_nb.engine.start import VariantsHandle
 from agent_nb.engine.tool_runner import ToolRunner
 from agent_nb.files import targets_of, write_files
 from agent_nb.files.active import acting_files
+from agent_nb.files.notebook_cells import read_notebook_cells
 from agent_nb.images.pillow import opened, saved, top_of
 from agent_nb.pages.chromium import ChromiumViewer
 from agent_nb.pages.element_look import parts_about
@@ -29,11 +30,15 @@ from agent_nb.providers.settings import Settings, key_source
 from agent_nb.providers.vendors import VENDORS
 from agent_nb.render.answer_numbers import MOST_NUMBERS, AnswerNumber
 from agent_nb.render.answers import answer_table
-from agent_nb.run.cells import changes_names
+from agent_nb.render.safe_markdown import as_text
+from agent_nb.run.cells import changes_names, kept_steps
+from agent_nb.run.code_names import names_in, parse_cell
 from agent_nb.run.compare import failure_of, scope_of
 from agent_nb.run.printed import printed_text
 from agent_nb.run.run import combine_variants
+from agent_nb.run.run_reader import load
 from agent_nb.run.store import RunStore
+from agent_nb.run.supported_numbers import lacks_printed, line_with, output_text, traced_numbers
 from agent_nb.tools.answer import AnswerType, answer_type
 from agent_nb.tools.base import Branch, BranchMaker, LoadedData
 from agent_nb.tools.preview_tools import PAGE_VIEWER

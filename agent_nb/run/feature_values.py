@@ -7,3 +7,4 @@ class FeatureValues:
     """The values of features, which `Run.__getattr__` reads."""
 
     agreement: Any
+    certificate: Any

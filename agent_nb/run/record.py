@@ -19,7 +19,7 @@ from agent_nb.files import Files, lost_files
 from agent_nb.files.cell_changes import CellChange, ChangeDecision, changes_in
 from agent_nb.pages.page_check import PageCheck, PageConsole, checks_in, console_of
 from agent_nb.render.answer_numbers import AnswerNumber, unsupported_in
-from agent_nb.run.supported_numbers import AnswerSources, answer_numbers
+from agent_nb.run.supported_numbers import AnswerSources, TracedNumber, numbers_of
 from agent_nb.tools.toolbox import BUILT_IN_NAMES
 
 
@@ -172,8 +172,8 @@ class RunRecord:
         return changes_in(self.events)
 
     @cached_property
-    def answer_numbers(self) -> tuple[AnswerNumber, ...]:
-        """Numbers in the text, then in an answer with a type: supported by an output of the run, or unsupported."""
+    def traced_numbers(self) -> tuple[TracedNumber, ...]:
+        """Numbers in the text, then in an answer with a type, each with the value that supports it."""
         sources = AnswerSources(
             events=self.events,
             earlier=(*chain.from_iterable(self.replaced), *self.messages[: self.history]),
@@ -183,7 +183,16 @@ class RunRecord:
             typed=self.plain_answer,
             is_demo=is_demo(self.model),
         )
-        return answer_numbers(self.text, sources)
+        return numbers_of(self.text, sources)
+
+    @cached_property
+    def answer_numbers(self) -> tuple[AnswerNumber, ...]:
+        """The numbers that do not come from the prompt: supported by an output of the run, or unsupported."""
+        return tuple(
+            AnswerNumber(start=each.start, text=each.text, call_id=each.source or "", path=each.path)
+            for each in self.traced_numbers
+            if each.source != ""
+        )
 
     @property
     def unsupported(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from agent_nb.render.shown import value_of
 from agent_nb.run.cells import Cells, branch_names, cells_to_keep, to_cells
 from agent_nb.run.compare import Checks, Comparison, compare
 from agent_nb.run.feature_values import FeatureValues
-from agent_nb.run.manifest import manifest_of, statement_of
+from agent_nb.run.manifest import manifest_of
 from agent_nb.run.moments import changes_back_to, sort_annotations
 from agent_nb.run.record import RunRecord
 from agent_nb.run.run_writer import run_file
@@ -142,10 +142,6 @@ class Run(FeatureValues, RunRecord):
     def to_html(self) -> str:
         """The run as one self-contained HTML page with the transcript, the result and your notes."""
         return HTML.render(self)
-
-    def statement(self) -> str:
-        """A statement on the use of the model in Markdown, with blanks for you to fill in."""
-        return statement_of([self])
 
     def to_cells(self) -> Cells:
         """The code that the run executed as plain cells that need no agent_nb, with the model's text as Markdown.

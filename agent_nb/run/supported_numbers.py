@@ -9,18 +9,18 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_nb._base.constants import NAMES_TYPE
 from agent_nb._base.secrets import mask
 from agent_nb.core.event_list import EventList
 from agent_nb.core.events import MimeBundle, ToolFinished, ToolReady
 from agent_nb.core.messages import Message, ToolResult
-from agent_nb.render.answer_numbers import AnswerNumber, pointer
+from agent_nb.render.answer_numbers import pointer
 from agent_nb.render.safe_markdown import parser
 
 _MONTH = (
@@ -73,6 +73,15 @@ Interval = tuple[float, float]
 """A value, and the unit of its last digit."""
 
 
+class Match(NamedTuple):
+    """A value that supports a number."""
+
+    source: str
+    value: float
+    is_exact: bool
+    """Whether it is the number, and does not only round to it."""
+
+
 class _Values:
     """Values with the call that last printed them; an empty id means the prompt or an earlier run."""
 
@@ -80,15 +89,15 @@ class _Values:
         self._calls = {value: call_id for call_id, text in texts for value in _values_in(text)}
         self._sorted = sorted(self._calls)
 
-    def call_of(self, readings: Iterable[Interval]) -> str | None:
-        """The call with a value that rounds to one of these readings, or None."""
+    def call_of(self, readings: Iterable[Interval]) -> Match | None:
+        """The call with a value that rounds to one of these readings."""
         for value, unit in readings:
             reach = 0.5 * unit * (1 + 1e-9) + abs(value) * 1e-12
             at = bisect_left(self._sorted, value)
             neighbours = self._sorted[max(0, at - 1) : at + 1]
             near = min(neighbours, key=lambda neighbour: abs(neighbour - value), default=math.inf)
             if abs(near - value) <= reach:
-                return self._calls[near]
+                return Match(self._calls[near], near, abs(near - value) <= abs(value) * 1e-12)
         return None
 
 
@@ -110,34 +119,58 @@ class AnswerSources:
     """Whether the offline demo wrote it, which makes up the numbers of an answer with a type."""
 
 
-def answer_numbers(answer: str, sources: AnswerSources) -> tuple[AnswerNumber, ...]:
-    """The numbers of the text in order, then those of the answer with a type, without those of the prompt.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedNumber:
+    """A number in an answer, and the value that supports it."""
+
+    start: int
+    text: str
+    path: str | None = None
+    """As in `AnswerNumber`."""
+    match: Match | None = None
+    """None if nothing supports the number."""
+
+    @property
+    def source(self) -> str | None:
+        return self.match.source if self.match else None
+
+
+def traced_numbers(
+    answer: str, typed: Any, texts: Callable[[], Iterable[tuple[str, str]]] | None, *, is_demo: bool = False
+) -> tuple[TracedNumber, ...]:
+    """The numbers of the text in order, then those of the answer with a type, as far as these texts support them.
+
+    The texts come with their sources; None stands for no search, which finds only the numbers that a demo made up. A
+    year that nothing supports is left out.
+    """
+    places: list[tuple[str | None, str]] = [(None, answer)]
+    made_up = []
+    for path, value in _values_of(typed):
+        text = value if isinstance(value, str) else json.dumps(value)
+        if is_demo and text is not value:
+            made_up.append(TracedNumber(start=0, text=text, path=path))
+        else:
+            places.append((path, text))
+    numbers = [(path, *number) for path, text in places for number in _numbers_in(mask(text)) if texts]
+    searched = list(texts()) if numbers and texts else []
+    if sum(len(text) for _, text in searched) > _MOST_TEXT:
+        return tuple(made_up)
+    values, table = _Values(searched), []
+    for path, start, text, readings, is_year in numbers:
+        match = values.call_of(readings)
+        if match or not is_year:
+            table.append(TracedNumber(start=start, text=text, path=path, match=match))
+    return (*table, *made_up)
+
+
+def numbers_of(answer: str, sources: AnswerSources) -> tuple[TracedNumber, ...]:
+    """The traced numbers of a run. The source is the id of a call, or empty for the prompt and earlier runs.
 
     Empty if the run had no data and printed nothing, except for numbers that the demo made up.
     """
     is_searched = sources.had_data or _has_printed(sources.events)
-    places: list[tuple[str | None, str]] = [(None, answer)]
-    made_up = []
-    for path, value in _values_of(sources.typed):
-        text = value if isinstance(value, str) else json.dumps(value)
-        if sources.is_demo and text is not value:
-            made_up.append(AnswerNumber(start=0, text=text, call_id="", path=path))
-        else:
-            places.append((path, text))
-    numbers = [(path, *number) for path, text in places for number in _numbers_in(mask(text)) if is_searched]
-    texts = list(_texts(sources)) if numbers else []
-    if sum(len(text) for _, text in texts) > _MOST_TEXT:
-        return tuple(made_up)
-    values = _Values(texts)
-    supported = (
-        (path, start, text, values.call_of(readings), year) for path, start, text, readings, year in numbers
-    )
-    table = (
-        AnswerNumber(start=start, text=text, call_id=call_id or "", path=path)
-        for path, start, text, call_id, is_year in supported
-        if call_id or (call_id is None and not is_year)
-    )
-    return (*table, *made_up)
+    texts = partial(_texts, sources) if is_searched else None
+    return traced_numbers(answer, sources.typed, texts, is_demo=sources.is_demo)
 
 
 def _values_of(answer: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -153,10 +186,16 @@ def _has_printed(events: EventList) -> bool:
     """Whether code of the run has produced any output other than images."""
     with_code = {event.call_id for event in events.of(ToolReady) if isinstance(event.args.get("code"), str)}
     ends = (end for end in events.of(ToolFinished) if end.call_id in with_code)
-    return any(_text_of(bundle).strip() for end in ends for bundle in end.outputs)
+    return any(output_text(bundle).strip() for end in ends for bundle in end.outputs)
 
 
-def _text_of(bundle: MimeBundle) -> str:
+def line_with(value: float, text: str) -> str:
+    """The first line that has this value; empty if it is in the form of several lines."""
+    return next((line for line in text.splitlines() if value in _values_in(line)), "")
+
+
+def output_text(bundle: MimeBundle) -> str:
+    """The text of an output that may have numbers."""
     if NAMES_TYPE in bundle or any(kind.startswith("image/") for kind in bundle):
         return ""
     plain = (str(bundle.get(kind, "")) for kind in ("text/plain", "text/markdown"))
@@ -171,7 +210,7 @@ def _texts(sources: AnswerSources) -> Iterator[tuple[str, str]]:
     results = [part.text for message in sources.own for part in message.parts if isinstance(part, ToolResult)]
     yield from zip(sources.call_ids, results, strict=False)
     for end in sources.events.of(ToolFinished):
-        yield from ((end.call_id, _text_of(bundle)) for bundle in end.outputs)
+        yield from ((end.call_id, output_text(bundle)) for bundle in end.outputs)
 
 
 def _values_in(text: str) -> Iterator[float]:

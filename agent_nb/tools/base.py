@@ -318,6 +318,8 @@ class Tool:
     loaded: Callable[..., LoadedData | None] | None = None
     """For a tool that runs code: `loaded(prompt, variables, schema_only=...)` returns the variables that the prompt
     names. In a cell, `variables` are those of `-w`, and the prompt may have `{{name}}`; in Python, they are None."""
+    namespace: Callable[[], Mapping[str, Any]] | None = None
+    """For a tool that runs code in the session: returns the user's variables, which the code may read."""
     needs: frozenset[str] = frozenset()
     """Requirements of a run for this built-in tool to be offered, such as attached images."""
     served_by: Callable[[Studio], str] | None = None

@@ -106,6 +106,10 @@ class Toolbox:
     def plus(self, *tools: Tool) -> "Toolbox":
         return self._with((*self, *tools))
 
+    def replacing(self, tool: Tool) -> "Toolbox":
+        """Return a toolbox with this tool in place of the one of its name."""
+        return self._with(tool if each.name == tool.name else each for each in self)
+
     def _with(self, tools: Iterable[Tool]) -> "Toolbox":
         box = Toolbox(tools)
         box._is_default, box._is_lean, box._sends_types = self._is_default, self._is_lean, self._sends_types

@@ -43,10 +43,10 @@ def leftovers(folder: Path) -> tuple[Path, Path]:
 
 async def main() -> dict[str, Any]:
     from agent_nb import Agent, model, replay, tool
+    from agent_nb._base.limited import call_within
     from agent_nb.notebook.front_end import is_attended
     from agent_nb.notebook.page.bindings import bind_values
     from agent_nb.notebook.page.calls import call as call_bound
-    from agent_nb.notebook.values.limited import call_within
     from agent_nb.providers.scripted import ScriptedProvider, call, text
     from agent_nb.run import Run
     from agent_nb.run.store import RunStore

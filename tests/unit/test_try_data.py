@@ -6,7 +6,7 @@ import openai
 import pytest
 
 from agent_nb.core.event_list import EventList
-from agent_nb.run.supported_numbers import AnswerSources, answer_numbers
+from agent_nb.run.supported_numbers import AnswerSources, numbers_of
 from docs.scripts.data_questions import QUESTIONS, is_right
 from docs.scripts.try_data import Server, ask_all, ask_for_block, ask_in_loop, described, table, tables
 from tests.support.wire import WireServer, json_reply
@@ -70,7 +70,7 @@ def test_an_answer_is_graded(text, answer, right):
 def test_an_answer_has_a_number_that_is_neither_in_the_question_nor_too_small_to_be_marked(question):
     *_, number = question.answer(tables())
     data = AnswerSources(events=EventList(), earlier=(), own=(), call_ids=(), had_data=True)
-    assert answer_numbers(f"It is {number:.3f}.".replace(".000", ""), data)
+    assert numbers_of(f"It is {number:.3f}.".replace(".000", ""), data)
     assert not is_right(described(question), question.answer(tables()), question.text)
 
 

@@ -5,10 +5,10 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import safe_line
 from agent_nb.notebook.values.classes import known_class, size_of
 from agent_nb.notebook.values.kinds import kind_of
-from agent_nb.notebook.values.limited import UnreadableError, call_within
 
 SECONDS = 0.02
 """Time limit for reading the objects, before the code and again after it. What is not read in time is not compared."""

@@ -26,6 +26,7 @@ from agent_nb.notebook.kernel_tools.execute import CodeRun, Execution, execute
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
 from agent_nb.notebook.kernel_tools.variables import kinds
 from agent_nb.notebook.session import settings, shown_hub
+from agent_nb.notebook.user_variables import user_names
 from agent_nb.notebook.values.classes import counted
 from agent_nb.notebook.values.loaded import loaded_data
 from agent_nb.notebook.values.schema import read_schema
@@ -99,6 +100,7 @@ def run_python(shell: Any) -> Tool:
         allows_whole_run=True,
         problems=problems,
         loaded=partial(loaded_data, shell),
+        namespace=lambda: user_names(shell),
         timeout=None,  # the watchdog's limit also holds for code that blocks the loop
     )
 

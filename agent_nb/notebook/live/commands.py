@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any, dataclass_transform
 from uuid import uuid4
 
-from IPython.core.getipython import get_ipython
-
 from agent_nb._base.bundles import bundle as code_bundle
 from agent_nb._base.secrets import Exact, as_accepted, exact
 from agent_nb._base.text import change_texts, whole_text
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.core.errors import ConfigError, ToolError
+from agent_nb.core.feature import command_of
 from agent_nb.engine.approval import Answer
+from agent_nb.engine.draft import Host
 from agent_nb.files.cell_changes import ChangeDecision
 from agent_nb.images.pasted import save_pasted
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
@@ -24,17 +24,14 @@ from agent_nb.notebook.live.open_questions import Scope
 from agent_nb.notebook.notebook_tools.open_notebook import open_notebook
 from agent_nb.notebook.notebook_tools.proposals import proposals
 from agent_nb.notebook.page.pages import store_of
-from agent_nb.notebook.session import settings
-from agent_nb.notebook.verify import EQUAL, check_verifiable, outcome, verify
+from agent_nb.notebook.session import host as session_host
 from agent_nb.pages.page_check import ViewerUnavailableError
 from agent_nb.render import bundle
-from agent_nb.run.cells import Cells, cells_to_keep, numbered_code
+from agent_nb.run.cells import cells_to_keep, numbered_code
 from agent_nb.run.run import Run, session_of
 from agent_nb.run.turn_requests import request_for_page
 from agent_nb.tools import ToolOutput
 
-MOST_DIFFERENCES = 3
-"""Maximum number of differences named in a badge."""
 COMMANDS: "dict[str, type[PageCommand]]" = {}
 """The commands by the name that their messages have."""
 
@@ -273,20 +270,16 @@ class KeepCommand(PageCommand, command="keep"):
 class VerifyCommand(PageCommand, command="verify"):
     def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
         """Refuse at once what cannot be verified; the returned coroutine does the rest."""
-        result = run.finished_result(self.number)
-        cells = cells_to_keep(result)
-        check_verifiable(result, cells)
-        return self._verify(result, cells)
+        result, host = run.finished_result(self.number), session_host()
+        cells_to_keep(result)
+        if not host.has_run(result):
+            command = host.command(f"verify {result.name}")
+            raise ConfigError(f"The code has not run in this kernel. `{command}` asks and runs it.")
+        return self._verify(host, result)
 
-    async def _verify(self, run: Run, cells: Cells) -> Json:
-        shell = get_ipython()
-        table = await off_loop(verify, run, cells, shell.user_ns, settings(shell).python_seconds)
-        differences = [f"{name}: {result}" for name, result in table.rows if not result.startswith(EQUAL)]
-        text = "; ".join(differences[:MOST_DIFFERENCES])
-        if len(differences) > MOST_DIFFERENCES:
-            text += f" and {len(differences) - MOST_DIFFERENCES} more"
-        text = text or outcome([result for _, result in table.rows])
-        return {"text": text, "equal": not differences}
+    async def _verify(self, host: Host, run: Run) -> Json:
+        result = await off_loop(command_of("verify").call, host, run)
+        return {"text": result.text, "equal": result.is_same}
 
 
 class RequestCommand(PageCommand, command="request"):

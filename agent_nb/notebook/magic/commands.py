@@ -170,7 +170,7 @@ _ROWS = (
     ),
     Command(
         "cells NAME [--verify]",
-        "The code of a run as plain cells; `--verify` runs them in a fresh kernel and reports differences.",
+        "The code of a run as plain cells; `--verify` is `%agent verify NAME`.",
         _late("run_commands", "cells_command"),
         candidates.runs,
     ),
@@ -185,12 +185,6 @@ _ROWS = (
         "Ask a model to explain the last cell, or cell [N], and its output, with the options of a `%%agent` cell.",
         _late("fix", "read_explain"),
         waits=True,
-    ),
-    Command(
-        "statement [NAME...]",
-        "A statement on the use of models for a paper, in Markdown, from the data of the runs, with blanks to fill in.",
-        _late("run_commands", "print_statement"),
-        candidates.runs,
     ),
     Command(
         "page NAME [--off]",

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent_nb._base.late import late
 from agent_nb.core.errors import ConfigError
-from agent_nb.notebook.front_end import cell_id, front_end
+from agent_nb.notebook.front_end import cell_id, front_end, say
 from agent_nb.notebook.session import Session
 
 if TYPE_CHECKING:  # too slow to import for `%load_ext`
     from agent_nb.engine.clients import ToolClients
     from agent_nb.files.notebook_cells import CellContent
+    from agent_nb.run import Run
     from agent_nb.tools import Tool
     from agent_nb.tools.base import Branch
 
@@ -39,6 +40,15 @@ class NotebookHost(Session):
         from agent_nb.notebook.magic.tool_groups import tools_of
 
         return tools_of(self, names)
+
+    def say(self, text: str) -> None:
+        say(text)
+
+    def has_run(self, run: "Run") -> bool:
+        from agent_nb.notebook.kernel_tools.execute import has_run
+        from agent_nb.run.cells import kept_steps
+
+        return all(has_run(step.executed) for step in kept_steps(run)) and not run.settings.get("replayed")
 
     async def branch(self) -> "Branch":
         maker = next(tool.branches for tool in self.tools(["kernel"]) if tool.branches)

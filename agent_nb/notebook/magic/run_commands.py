@@ -2,8 +2,8 @@
 
 import html
 import os
-from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from IPython.display import display
@@ -13,16 +13,14 @@ from agent_nb._base.secrets import short_line
 from agent_nb._base.table import Table
 from agent_nb._base.text import did_you_mean
 from agent_nb.core.errors import ConfigError
+from agent_nb.core.feature import command_of
 from agent_nb.files import human_size
 from agent_nb.notebook.front_end import say
 from agent_nb.notebook.magic.names import check_name, set_files, set_variables
 from agent_nb.notebook.page.pages import stores_of
 from agent_nb.notebook.session import Session
-from agent_nb.notebook.verify import has_run_here, verify
 from agent_nb.render import FORMS, HTML
 from agent_nb.run import Run, load
-from agent_nb.run.cells import Cells
-from agent_nb.run.manifest import statement_of
 from agent_nb.run.replay_file import replay_html
 from agent_nb.run.store import RunStore, run_id
 
@@ -166,17 +164,6 @@ def write_run(run: Run, path: str, home: Path) -> str:
         raise ConfigError(f"{path!r} cannot be written: {error.strerror or error}.") from None
 
 
-def print_statement(session: Session, arguments: str) -> str:
-    names_by_id: dict[int, str] = {}
-    for name, value in session.namespace.items():
-        if isinstance(value, Run) and not name.startswith("_"):
-            names_by_id.setdefault(id(value), name)
-    names = arguments.split() or list(names_by_id.values())
-    if not names:
-        raise ConfigError(f"No variable contains a run. `{session.command('load NAME')}` loads a saved one.")
-    return statement_of([replace(_run(session, name, "statement hero"), name=name) for name in names])
-
-
 def _run(session: Session, name: str, example: str) -> Run:
     if not name:
         raise ConfigError(f"Name one run, such as `{session.command(example)}`.")
@@ -188,8 +175,8 @@ def _run(session: Session, name: str, example: str) -> Run:
     return run
 
 
-def cells_command(session: Session, arguments: str) -> Table | None:
-    """Show the code of a run as plain cells; with `--verify`, run them in a fresh kernel and show what differs."""
+def cells_command(session: Session, arguments: str) -> Any:
+    """Show the code of a run as plain cells; `--verify` is the command `verify`."""
     names = [word for word in arguments.split() if word != VERIFY]
     name = names[0] if len(names) == 1 else ""
     run = _run(session, name, "cells hero")
@@ -197,7 +184,7 @@ def cells_command(session: Session, arguments: str) -> Table | None:
     if not cells:
         raise ConfigError(f"`{name}` has executed no code. `-t kernel` gives a model the tool for it.")
     if VERIFY in arguments.split():
-        return _verify(session, run, cells)
+        return command_of("verify").call(session.host, name)
     display(cells)
     if cells.inputs:
         say(f"The cells need these names: {', '.join(cells.inputs)}.")
@@ -206,14 +193,3 @@ def cells_command(session: Session, arguments: str) -> Table | None:
         f"`{session.command(f'cells {name} {VERIFY}')}` runs them in a fresh kernel and reports differences."
     )
     return None
-
-
-def _verify(session: Session, run: Run, cells: Cells) -> Table:
-    if cells.is_masked:
-        raise ConfigError("Parts of the code are masked (•••), so it cannot be run.")
-    if not has_run_here(run):
-        code = "\n\n".join(cells.code)
-        question = f"{code}\n\nThis code has not run in this kernel. Run it in a fresh one, to verify it?"
-        if not session.confirm(question):
-            raise ConfigError("Nothing was run: the code has not run in this kernel, and nobody approved it.")
-    return verify(run, cells, session.namespace, session.defaults.python_seconds)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
+from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import MASK, beginning, mask, mask_values
 from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
@@ -19,7 +20,6 @@ from agent_nb.images.pdf import is_pdf, to_attachment
 from agent_nb.notebook.user_variables import is_of
 from agent_nb.notebook.values.classes import PICTURES, class_of
 from agent_nb.notebook.values.kinds import kind_of
-from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import TableText
 from agent_nb.notebook.values.value_masking import MaskedValue, Masks, is_secret
 from agent_nb.notebook.values.value_paths import PATH, first_name, lookup, lookup_masked

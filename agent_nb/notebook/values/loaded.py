@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import mask_values
 from agent_nb.engine.description import Description
 from agent_nb.notebook.user_variables import newest_variables, user_data, user_names
@@ -21,7 +22,6 @@ from agent_nb.notebook.values.describe_values import (
     read_path,
 )
 from agent_nb.notebook.values.kinds import has_columns
-from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.schema import column_names, describe_schema, known_names
 from agent_nb.notebook.values.tables import ENDS
 from agent_nb.notebook.values.value_paths import first_name, is_python, lookup, lookup_masked

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
 
+from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb.engine.data_gate import schema_text
 from agent_nb.engine.description import Description
 from agent_nb.notebook.values.classes import class_name, class_names, size_of
 from agent_nb.notebook.values.describe_values import read_path
 from agent_nb.notebook.values.kinds import kind_of
-from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.tables import MOST_COLUMNS
 from agent_nb.notebook.values.value_paths import lookup_masked
 from agent_nb.tools.base import SCHEMA_PHRASES, Name, Schema

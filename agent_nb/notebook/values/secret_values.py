@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import (
     can_be_secret,
     forms_of,
@@ -20,7 +21,6 @@ from agent_nb._base.secrets import (
 )
 from agent_nb.notebook.values.classes import LAZY, class_of
 from agent_nb.notebook.values.kinds import has_columns, kind_of
-from agent_nb.notebook.values.limited import UnreadableError, call_within
 from agent_nb.notebook.values.value_masking import BUILT_IN, DEPTH, PLAIN, Masks, is_secret, stored
 
 SECONDS = 3.0

@@ -120,7 +120,7 @@ def list_words(host, arguments):
     return f"Words of the last answers: {host.memory.get(WORDS.name, [])}"
 
 
-def count_words(words):
+def count_words(host, words):
     return len(words)
 
 

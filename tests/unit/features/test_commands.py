@@ -2,6 +2,7 @@
 
 import pytest
 
+from agent_nb._base.command import Printed
 from agent_nb.notebook.command_line import main
 from agent_nb.plugins import Command, Feature
 from tests.support.plugins import plugin_of
@@ -28,7 +29,9 @@ def names(host, before):
     return [("Ada", "a person")]
 
 
-def in_terminal(words):
+def in_terminal(host, words):
+    if words == ["fail"]:
+        return Printed("It failed.", 2)
     return f"Hello, {'|'.join(words)}."
 
 
@@ -49,6 +52,8 @@ def test_it_is_called_with_the_host_and_is_in_help_and_completion(greeting, shel
 def test_it_is_a_command_of_the_terminal_with_all_its_words(greeting, capsys):
     assert main(["greet", "--loud", "Ada", "-x"]) == 0
     assert capsys.readouterr().out == "Hello, --loud|Ada|-x.\n"
+    assert main(["greet", "fail"]) == 2
+    assert capsys.readouterr().out == "It failed.\n"
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "Greet somebody." in capsys.readouterr().out
