@@ -156,10 +156,10 @@ def traced_numbers(
     if sum(len(text) for _, text in searched) > _MOST_TEXT:
         return tuple(made_up)
     values, table = _Values(searched), []
-    for path, start, text, readings, is_year in numbers:
+    for at, start, text, readings, is_year in numbers:
         match = values.call_of(readings)
         if match or not is_year:
-            table.append(TracedNumber(start=start, text=text, path=path, match=match))
+            table.append(TracedNumber(start=start, text=text, path=at, match=match))
     return (*table, *made_up)
 
 

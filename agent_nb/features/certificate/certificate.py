@@ -1,4 +1,4 @@
-"""A certificate: what a run was asked, what it read, the code it ran, and where each number of its answer came from."""
+"""A certificate: what a run was asked, what its code read and printed, and where its numbers came from."""
 
 import ast
 import json
@@ -7,7 +7,6 @@ import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
@@ -17,25 +16,21 @@ from agent_nb._base.table import Table
 from agent_nb._base.text import sha256
 from agent_nb._base.wire import Json, WireError, brief_wire, each_from_wire, from_wire
 from agent_nb.features.certificate.data import Stored
-from agent_nb.features.certificate.inputs import Input, Use, named_in, read_inputs
+from agent_nb.features.certificate.inputs import Input, Reads, code_reads, read_inputs
 from agent_nb.plugins import Run
-from agent_nb.plugins.engine import kept_steps, line_with, names_in, output_text, parse_cell
+from agent_nb.plugins.engine import kept_steps, line_with, output_text, parse_cell
 
 FORM = 1
 """Raise it with any change of the file's form: a file of this form is written again, byte for byte, to be verified."""
+EXACT, ROUNDED = "exact", "rounded as shown"
+SALT = "salt"
 _MOST_OUTPUT = 10_000
 _STATED = (
     "model", "model_returned", "reason", "started", "ended", "settings", "ran_unasked", "approvals",
     "edited_by_hand", "files_sha256", "prompt_sha256", "system_sha256",
 )  # fmt: skip
-
-Source = Literal["code", "tool", "prompt", "nothing"]
-WORDS: Mapping[Source, str] = {
-    "code": "computed",
-    "tool": "from a tool",
-    "prompt": "given",
-    "nothing": "not computed",
-}
+Source = Literal["computed", "from a tool", "given", "not computed"]
+"""An output of the run's code, a result of another tool, the prompt or an earlier run, or nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,45 +39,38 @@ class Number:
 
     start: int
     text: str
-    path: str | None = None
-    """As in `AnswerNumber`."""
+    path: str = ""
+    """As in `AnswerNumber`; empty in the text."""
     source: Source
     value: float | None = None
     """The value in the output that it shows."""
     cell: int = 0
-    """The number of the cell that has computed it, from 1; 0 for none."""
-    call: str = ""
+    """The number of the cell that has computed it, from 1."""
     line: str = ""
     """The line of the output."""
     policy: str = ""
-    """How the value and the number agree."""
+    """How a value has to agree with it."""
 
     @property
     def place(self) -> tuple[str, int, str]:
-        return self.path or "", self.start, self.text
+        return self.path, self.start, self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     source: str
-    by: Literal["run", "notebook"] = "run"
-    """Whether the run has executed it, or it defines what the run read."""
     output: str = ""
+    is_users: bool = False
+    """Whether it defines what the run read, and the run has not executed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Try:
-    """A variant of the run, or one of several tries that are compared."""
+    """One of several tries or variants."""
 
     model: str
     answer: str
     code: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    agree: int
-    tries: tuple[Try, ...]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -94,22 +82,23 @@ class Certificate:
     answer: str
     typed: Any = None
     """The answer as JSON if it has a type."""
-    sent: Literal["all", "schema"]
+    is_schema: bool = False
+    """Whether no values were sent (`--data schema`). It then has none but those of the answer."""
     stated: Json
     """What no run can prove: model, dates, settings, approvals, hashes of files."""
     numbers: tuple[Number, ...]
     inputs: tuple[Input, ...]
     cells: tuple[Cell, ...]
     packages: Mapping[str, str]
-    variants: tuple[Try, ...] = ()
-    agreement: Agreement | None = None
+    tries: tuple[Try, ...] = ()
+    agree: int = 0
+    """How many of the tries gave this answer."""
     data: tuple[Stored, ...] = ()
     salt: str = ""
 
-    @cached_property
+    @property
     def wire(self) -> Json:
-        fields = brief_wire(self)
-        return {**fields, "form": self.form, "version": self.version}
+        return {**brief_wire(self), "form": self.form, "version": self.version}
 
     @property
     def digest(self) -> str:
@@ -117,15 +106,16 @@ class Certificate:
 
     @property
     def claims(self) -> list[Number]:
-        return [each for each in self.numbers if each.source == "code"]
+        return [each for each in self.numbers if each.source == "computed"]
 
     @property
-    def codes(self) -> list[str]:
-        return [cell.source for cell in self.cells]
+    def needs(self) -> list[Input]:
+        """The inputs without which the code cannot run."""
+        return [each for each in self.inputs if each.kind != "code" and each.is_read]
 
     @property
     def is_masked(self) -> bool:
-        return any(MASK in code for code in self.codes)
+        return any(MASK in cell.source for cell in self.cells)
 
     def to_html(self) -> str:
         """One page that needs no script and no network, with the facts as JSON in it. `agent-nb verify` reads it."""
@@ -140,21 +130,18 @@ class Certificate:
         return markdown_form(self)
 
     def table(self) -> Table:
-        rows = [(each.text, WORDS[each.source], _place(each), each.line) for each in self.numbers]
-        inputs = [each for each in self.inputs if each.kind != "code"]
-        note = f"{len(self.claims)} of {len(rows)} numbers computed; inputs: "
-        note += ", ".join(each.name for each in inputs) or "none"
-        return Table(("number", "", "from", "line"), rows, "The answer has no numbers.", f"{note}.")
+        rows = [(each.text, each.source, each.cell or "", each.line) for each in self.numbers]
+        inputs = ", ".join(each.name for each in self.needs) or "none"
+        note = f"{len(self.claims)} of {len(rows)} numbers computed; inputs: {inputs}."
+        return Table(
+            ("number", "", "cell", "line of its output"), rows, f"No numbers; inputs: {inputs}.", note
+        )
 
     def __repr__(self) -> str:
         return repr(self.table())
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
-
-
-def _place(number: Number) -> str:
-    return f"cell {number.cell}" if number.cell else number.call
 
 
 def json_text(value: Any) -> str:
@@ -164,40 +151,38 @@ def json_text(value: Any) -> str:
 def certificate_of(run: Run, namespace: Mapping[str, Any] | None = None) -> Certificate:
     """The certificate of a finished run, with secrets masked.
 
-    With the variables of the session, what was not recorded is read now, and what has changed since is said.
+    With the variables of the session, what was not recorded is read now, and what has changed since is noted.
     """
-    sent: Literal["all", "schema"] = "schema" if run.settings.get("data") == "schema" else "all"
     salt, inputs = _recorded(run)
     steps = kept_steps(run, repeated=True)
-    codes = [step.code for step in steps]
     if namespace is not None:
-        inputs = [*_now(codes, inputs, namespace, salt)]
-    outputs = ["".join(map(output_text, step.end.outputs)) if step.end and step.ok else "" for step in steps]
-    cells = [*_first_cells(run, inputs, codes)]
-    places = {
-        step.end.call_id: (len(cells) + number, output)
-        for number, (step, output) in enumerate(zip(steps, outputs, strict=True), 1)
-        if step.end and step.ok
-    }
-    shown = [output[:_MOST_OUTPUT] if sent == "all" else "" for output in outputs]
-    cells += [Cell(source=code, output=output) for code, output in zip(codes, shown, strict=True)]
-    numbers = tuple(_numbers(run, places, has_values=sent == "all"))
-    made = Certificate(
-        name=run.name,
-        question=run.prompt,
-        answer=run.text,
-        typed=run.plain_answer,
-        sent=sent,
-        stated={name: value for name, value in run.manifest.items() if name in _STATED},
-        numbers=numbers,
-        inputs=tuple(sorted(inputs, key=lambda each: (each.kind, each.name))),
-        cells=tuple(cells),
-        packages=_packages([cell.source for cell in cells]),
-        variants=tuple(_try(variant) for variant in run.variants),
-        agreement=_agreement(run),
-        salt=salt,
+        inputs = [*_compared(inputs, code_reads([step.code for step in steps], namespace), namespace, salt)]
+    is_schema = run.settings.get("data") == "schema"
+    cells = [*_users_cells(inputs), *_helpers(run)]
+    places: dict[str, tuple[int, str]] = {}
+    for step in steps:
+        output = "".join(map(output_text, step.end.outputs)) if step.end and step.ok else ""
+        cells.append(Cell(source=step.code, output="" if is_schema else output[:_MOST_OUTPUT]))
+        if step.end and step.ok:
+            places[step.end.call_id] = len(cells), output
+    tries, agree = _tries(run)
+    return masked(
+        Certificate(
+            name=run.name,
+            question=run.prompt,
+            answer=run.text,
+            typed=run.plain_answer,
+            is_schema=is_schema,
+            stated={name: value for name, value in run.manifest.items() if name in _STATED and value},
+            numbers=tuple(_numbers(run, places, has_values=not is_schema)),
+            inputs=tuple(sorted(inputs, key=lambda each: (each.kind, each.name))),
+            cells=tuple(cells),
+            packages=_packages(cell.source for cell in cells),
+            tries=tries,
+            agree=agree,
+            salt=salt,
+        )
     )
-    return masked(made)
 
 
 def masked(made: Certificate) -> Certificate:
@@ -207,64 +192,61 @@ def masked(made: Certificate) -> Certificate:
 
 
 def _recorded(run: Run) -> tuple[str, list[Input]]:
-    recorded = run.values.get("certificate") or {}
     try:
-        return str(recorded.get("salt", "")), [*each_from_wire(Input, recorded.get("inputs", []))]
-    except (WireError, AttributeError):  # a file that was edited by hand
+        recorded = run.values["certificate"]
+        return str(recorded[SALT]), [*each_from_wire(Input, recorded["inputs"])]
+    except (KeyError, TypeError, WireError):  # none, or a file that was edited by hand
         return "", []
 
 
-def _now(
-    codes: Sequence[str], inputs: Sequence[Input], namespace: Mapping[str, Any], salt: str
+def _compared(
+    inputs: Sequence[Input], reads: Reads, namespace: Mapping[str, Any], salt: str
 ) -> Iterator[Input]:
-    own, before = set[str](), {each.name: each for each in inputs}
-    uses: dict[str, Use] = {}
-    for code in codes:
-        uses |= {name: use for name, use in named_in(code, namespace).items() if name not in own | {*uses}}
-        own |= names_in(code).sets
-    uses |= {each.name: each.use for each in inputs if each.name in namespace}
-    now = {each.name: each for each in read_inputs(uses, namespace, salt, "when it was certified")}
-    for name, earlier in before.items():
-        later = now.get(name)
-        if earlier.digest and later and later.digest != earlier.digest:
-            yield replace(earlier, note="it has changed since")
-        else:
-            yield earlier
-    yield from (each for name, each in now.items() if name not in before)
+    before = {each.name: each for each in inputs}
+    reads = {**reads, **{name: each.is_read for name, each in before.items() if name in namespace}}
+    now = {each.name: each for each in read_inputs(reads, namespace, salt)}
+    for name, each in before.items():
+        has_changed = each.digest and name in now and now[name].digest != each.digest
+        yield replace(each, note="it has changed since") if has_changed else each
+    for name in now.keys() - before.keys():
+        yield replace(now[name], note=now[name].note or "read when this was written")
 
 
-def _first_cells(run: Run, inputs: Sequence[Input], codes: Sequence[str]) -> Iterator[Cell]:
-    """The imports and definitions of the notebook that the run read, and helpers of its code."""
-    sources = [each.source for each in inputs if each.kind == "code" and each.use == "read"]
-    lines = sorted({source for source in sources if "\n" not in source})
-    if lines:
-        yield Cell(source="\n".join(lines), by="notebook")
-    yield from (Cell(source=source.rstrip(), by="notebook") for source in sources if "\n" in source)
-    every = run.to_cells().code
-    yield from (Cell(source=source) for source in every[: max(0, len(every) - len(kept_steps(run)))])
+def _users_cells(inputs: Sequence[Input]) -> Iterator[Cell]:
+    """The imports and definitions of the notebook that the run read."""
+    sources = [each.source.strip() for each in inputs if each.kind == "code" and each.is_read]
+    if imports := sorted({source for source in sources if "\n" not in source}):
+        yield Cell(source="\n".join(imports), is_users=True)
+    yield from (Cell(source=source, is_users=True) for source in sources if "\n" in source)
+
+
+def _helpers(run: Run) -> Iterator[Cell]:
+    codes = run.to_cells().code
+    yield from (Cell(source=code) for code in codes[: max(0, len(codes) - len(kept_steps(run)))])
 
 
 def _numbers(run: Run, places: Mapping[str, tuple[int, str]], *, has_values: bool) -> Iterator[Number]:
     for each in run.traced_numbers:
-        source: Source = "code" if each.source in places else "tool"
-        if not each.source:
-            source = "nothing" if each.source is None else "prompt"
-        match = each.match if each.match and has_values and math.isfinite(each.match.value) else None
-        value = match.value if match else None
-        cell, output = places.get(each.source or "", (0, ""))
-        yield Number(
-            start=each.start,
-            text=each.text,
-            path=each.path,
-            source=source,
-            value=value,
-            cell=cell,
-            call=each.source or "",
-            line=line_with(value, output).strip()[:300] if value is not None else "",
-            policy=("exact" if each.match.is_exact else "rounded as shown")
-            if each.match and source == "code"
-            else "",
-        )
+        number = Number(start=each.start, text=each.text, path=each.path or "", source="not computed")
+        if each.match is None:
+            yield number
+        elif each.match.source not in places:
+            yield replace(number, source="from a tool" if each.match.source else "given")
+        else:
+            cell, output = places[each.match.source]
+            policy = EXACT if each.match.is_exact else ROUNDED
+            number = replace(number, source="computed", cell=cell, policy=policy)
+            if has_values and math.isfinite(value := each.match.value):
+                number = replace(number, value=value, line=line_with(value, output).strip()[:300])
+            yield number
+
+
+def _tries(run: Run) -> tuple[tuple[Try, ...], int]:
+    """The tries of `run.agreement`, else the variants, and how many of them gave this answer."""
+    runs = run.variants
+    rows = run.answers.rows() if runs else []
+    agree = max((row["agree"] for row in rows if row["variant"] == run.variant + 1), default=0)
+    return tuple(_try(each) for each in runs), agree
 
 
 def _try(run: Run) -> Try:
@@ -272,24 +254,15 @@ def _try(run: Run) -> Try:
     return Try(model=run.model, answer=answer, code=run.to_cells().code)
 
 
-def _agreement(run: Run) -> Agreement | None:
-    found = getattr(run, "agreement", None)
-    if found is None:
-        return None
-    return Agreement(agree=found.agree, tries=())
-
-
-def _packages(codes: Sequence[str]) -> dict[str, str]:
+def _packages(codes: Iterable[str]) -> dict[str, str]:
     """Versions of Python and of the packages that the code imports."""
     names: set[str] = set()
-    for tree in map(parse_cell, codes):
-        for node in ast.walk(tree or ast.Module([], [])):
-            if isinstance(node, ast.Import):
-                names.update(alias.name for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                names.add(node.module or "")
-    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names
-    return versions_of(["python", *sorted(tops)])
+    for node in (node for code in codes for node in ast.walk(parse_cell(code) or ast.Module([], []))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(str(node.module).partition(".")[0])
+    return versions_of(["python", *sorted(names - sys.stdlib_module_names)])
 
 
 def versions_of(names: Iterable[str]) -> dict[str, str]:

@@ -16,92 +16,164 @@ from agent_nb._base.secrets import is_secret_name, safe_text
 from agent_nb._base.text import listed, printable_line
 from agent_nb._base.wire import parse_json
 from agent_nb.features.certificate.certificate import Certificate, certificate_of, masked
-from agent_nb.features.certificate.data import MOST_BYTES, NotExactError, Stored, encoded, encoded_file
+from agent_nb.features.certificate.data import (
+    MOST_BYTES,
+    NotExactError,
+    Stored,
+    encoded,
+    encoded_file,
+    is_below,
+)
 from agent_nb.features.certificate.digests import NotCanonicalError, columns_of, digest_of, digest_of_file
 from agent_nb.features.certificate.forms import ChangedError, read_html
-from agent_nb.features.certificate.inputs import is_below
-from agent_nb.features.certificate.verify import (
-    CANNOT,
-    DIFFERENT,
-    Sources,
-    Verification,
-    check_complete,
-    needed,
-    verify,
-)
+from agent_nb.features.certificate.fresh_kernel import Inputs
+from agent_nb.features.certificate.inputs import Input
+from agent_nb.features.certificate.verify import CANNOT, DIFFERENT, Verification, check_complete, verify
 from agent_nb.plugins import ConfigError, Host, Run
 from agent_nb.plugins.engine import load, read_notebook_cells
 
-WITH_DATA = "--with-data"
 _MOST_FILE = 3 * MOST_BYTES
-_MOST_NOTEBOOK = 50_000_000
+_OF_AGENTS = re.compile(r"%%?agent\b|%(?:re)?load_ext agent_nb\b")
+
+
+def certify_command(host: Host, arguments: str) -> str:
+    options = _options("certify", arguments, {"run": {}, "path": {"nargs": "?"}}, ["--with-data"])
+    run, path = _run(host, options.run), options.path or f"{options.run}.certificate.html"
+    made, notes = certificate_of(replace(run, name=options.run), host.namespace), list[str]()
+    if options.with_data:
+        made, notes = _with_data(made, host.namespace)
+    forms = {".html": made.to_html, ".md": made.to_markdown}
+    if (form := forms.get(Path(path).suffix.lower())) is None:
+        raise ConfigError(f"A certificate is written to files that end in .html or .md, not to {path!r}.")
+    text = form()
+    if (safe := safe_text(text)) != text:
+        raise ConfigError("The certificate would contain a secret, so it was not written.")
+    try:
+        written = write_own(path, safe.encode(), overwrite=False, home=host.home)
+    except OSError as error:
+        raise ConfigError(f"{path!r} cannot be written: {error.strerror or error}.") from None
+    return " ".join([f"Wrote {written.name}.", repr(made).splitlines()[-1], *notes])
 
 
 def runs(host: Host, before: Sequence[str]) -> Iterable[tuple[str, str]]:
     return [(name, value.model) for name, value in host.namespace.items() if isinstance(value, Run)]
 
 
-def certify_command(host: Host, arguments: str) -> str:
-    words = [word for word in _split(arguments) if word != WITH_DATA]
-    if not 1 <= len(words) <= 2:
-        raise ConfigError(f"Name a run, such as `{host.command('certify hero')}`.")
-    run = _run(host, words[0])
-    target = words[1] if len(words) == 2 else f"{words[0]}.certificate.html"
-    made = certificate_of(replace(run, name=words[0]), host.namespace)
-    notes: list[str] = []
-    if WITH_DATA in arguments.split():
-        made, notes = with_data(made, host.namespace)
-    form = {".html": made.to_html, ".md": made.to_markdown}.get(Path(target).suffix.lower())
-    if form is None:
-        raise ConfigError(f"A certificate is written to files that end in .html or .md, not to {target!r}.")
-    text = form()
-    if safe_text(text) != text:
-        raise ConfigError("The certificate would contain a secret, so it was not written.")
+def verify_command(host: Host, arguments: str | Run) -> Verification:
+    """Verify a run of this session or a file."""
+    options = _verify_options("run" if isinstance(arguments, Run) else arguments)
+    run = arguments if isinstance(arguments, Run) else host.namespace.get(options.what)
+    if not isinstance(run, Run):
+        return _verified(host, _read(host.home / os.path.expanduser(options.what)), options)
+    made = certificate_of(run, host.namespace)
+    if not options.notebook:
+        options.yes = options.yes or host.has_run(run)
+        made = replace(made, data=tuple(_stored(each, "", host.namespace) for each in made.needs))
+    return _verified(host, made, options)
+
+
+def verify_in_terminal(host: Host, words: Sequence[str]) -> Printed:
+    is_json = "--json" in words
     try:
-        path = write_own(target, safe_text(text).encode(), overwrite=False, home=host.home)
+        options = _verify_options(shlex.join(words))
+        options.say = host.say
+        result = _verified(host, _read(Path(options.what)), options)
+    except ConfigError as error:
+        status = DIFFERENT if isinstance(error, ChangedError) else CANNOT
+        facts = {"status": status, "rows": [], "notes": [str(error)]}
+        return Printed(json.dumps(facts) if is_json else printable_line(str(error)), status)
+    return Printed(json.dumps(result.to_json()) if is_json else repr(result), result.status)
+
+
+def _verified(host: Host, made: Certificate, options: argparse.Namespace) -> Verification:
+    inputs = _inputs(made, options)
+    check_complete(made, inputs)
+    if (made.cells or inputs.before) and not options.yes:
+        if not host.is_attended():
+            raise ConfigError("Nothing was run: nobody can be asked. `--yes` runs the code.")
+        tries = [code for each in made.tries for code in each.code] if made.agree > 1 else []
+        code = "\n\n".join([*inputs.before, *(cell.source for cell in made.cells), *tries])
+        if not host.confirm(f"\n{code}\n\nRun this code in a fresh kernel, with your rights?"):
+            raise ConfigError("Nothing was run: nobody approved the code.")
+    return verify(made, inputs, options.seconds, strict=options.strict, say=options.say)
+
+
+def _inputs(made: Certificate, options: argparse.Namespace) -> Inputs:
+    names = [each.name for each in made.inputs if each.kind != "code"]
+    inputs = Inputs(names=names, salt=made.salt, data=made.data)
+    if folder := options.data:
+        files = [each.name for each in made.needs if each.kind == "file" and is_below(each.name)]
+        there = [encoded_file(name, folder / name) for name in files if (folder / name).is_file()]
+        inputs = replace(inputs, data=(*made.data, *there))
+    if notebook := options.notebook:
+        cells = tuple(_cells_above(made.name, parse_json(_bytes(notebook))))
+        kept = tuple(
+            each for each in inputs.data if each.form != "file"
+        )  # nothing is written beside the notebook
+        inputs = replace(inputs, data=kept, before=cells, home=notebook.resolve().parent)
+    return inputs
+
+
+def _cells_above(name: str, notebook: Any) -> Iterator[str]:
+    """The code above the cell of the run, or all of it, without the cells of agents."""
+    for cell in read_notebook_cells(notebook.get("cells") if isinstance(notebook, dict) else ()):
+        if re.match(rf"%%\w+ {re.escape(name)}\b", cell.source):
+            return
+        if cell.kind == "code" and not _OF_AGENTS.match(cell.source):
+            yield cell.source
+
+
+def _read(path: Path) -> Certificate:
+    """The certificate in a file, or that of a saved run."""
+    if path.name.endswith(".jsonl"):
+        return certificate_of(load(path))
+    return read_html(_bytes(path).decode("utf-8", "replace"))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_file(path, _MOST_FILE)
     except OSError as error:
-        raise ConfigError(f"{target!r} cannot be written: {error.strerror or error}.") from None
-    check = f"`agent-nb verify {path.name}` checks it." if path.suffix == ".html" else ""
-    return " ".join(filter(None, [f"Wrote {path.name}: {repr(made).splitlines()[-1]}", *notes, check]))
+        raise ConfigError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
 
 
-def with_data(made: Certificate, namespace: Mapping[str, Any]) -> tuple[Certificate, list[str]]:
-    """The certificate with the inputs that it needs, as text; raises `ConfigError` for one that cannot be included."""
-    if made.sent == "schema":
+def _with_data(made: Certificate, namespace: Mapping[str, Any]) -> tuple[Certificate, list[str]]:
+    """The certificate with the inputs that its code needs, and notes; raises `ConfigError` if it cannot have one."""
+    if made.is_schema:
         raise ConfigError("The run sent no values (`--data schema`), so its certificate contains none.")
-    stored: list[Stored] = []
-    notes: list[str] = []
-    size = 0
-    for each in needed(made):
-        entry = _stored(each.name, each.digest, namespace, made.salt)
-        size += len(entry.text)
+    data, notes, size = list[Stored](), list[str](), 0
+    for each in made.needs:
+        data.append(stored := _stored(each, made.salt if each.digest else None, namespace))
+        size += len(stored.text)
         if size > MOST_BYTES:
             raise ConfigError(f"The data have more than {MOST_BYTES:,} bytes with `{each.name}`.")
-        if entry.left_out:
-            notes.append(f"`{each.name}` is without {listed(entry.left_out)}, which is named like a secret.")
-        stored.append(entry)
-    return masked(replace(made, data=tuple(stored))), notes
+        if stored.left_out:
+            notes.append(f"`{each.name}` is without {listed(stored.left_out)}, which is named like a secret.")
+    return masked(replace(made, data=tuple(data))), notes
 
 
-def _stored(name: str, digest: str, namespace: Mapping[str, Any], salt: str) -> Stored:
+def _stored(each: Input, salt: str | None, namespace: Mapping[str, Any]) -> Stored:
+    """The input as text; raises `ConfigError` if that cannot be, or if its digest with the salt is another one."""
+    name, has_changed = each.name, ConfigError(f"`{each.name}` has changed since the run.")
+    if each.kind == "file":
+        if not (is_below(name) and Path(name).is_file()):
+            raise ConfigError(f"The file `{name}` does not exist any more.")
+        if salt is not None and digest_of_file(Path(name), salt) != each.digest:
+            raise has_changed
+        return encoded_file(name, Path(name))
     if name not in namespace:
-        path = Path(name)
-        if not (is_below(name) and path.is_file()):
-            raise ConfigError(f"`{name}` does not exist any more.")
-        if digest and digest_of_file(path, salt) != digest:
-            raise ConfigError(f"`{name}` has changed since the run.")
-        return encoded_file(name, path)
+        raise ConfigError(f"`{name}` does not exist any more.")
     value = namespace[name]
     try:
-        if digest and digest_of(value, salt) != digest:
-            raise ConfigError(f"`{name}` has changed since the run.")
+        if salt is not None and digest_of(value, salt) != each.digest:
+            raise has_changed
         labels = [label for label, _ in columns_of(value)] if hasattr(value, "columns") else []
-        entry = encoded(name, value, tuple(label for label in labels if is_secret_name(label)))
+        stored = encoded(name, value, tuple(label for label in labels if is_secret_name(label)))
     except (NotExactError, NotCanonicalError):
         raise ConfigError(f"`{name}` cannot be written as text from which it could be made again.") from None
-    if is_secret_name(name) or safe_text(entry.text) != entry.text:
+    if is_secret_name(name) or safe_text(stored.text) != stored.text:
         raise ConfigError(f"`{name}` contains a secret.")
-    return entry
+    return stored
 
 
 def _run(host: Host, name: str) -> Run:
@@ -111,113 +183,33 @@ def _run(host: Host, name: str) -> Run:
     return run
 
 
-def verify_command(host: Host, arguments: "str | Run") -> Verification:
-    """Verify a run of this session, or a file."""
-    options = _options(_split(arguments) if isinstance(arguments, str) else ["run"])
-    run = arguments if isinstance(arguments, Run) else host.namespace.get(options.what)
-    if not isinstance(run, Run):
-        made = _read(host.home / os.path.expanduser(options.what))
-        return _verified(host, made, _sources(options, made), options)
-    made = certificate_of(run, host.namespace)
-    sources = _sources(options, made)
-    if not sources.before:
-        sources = replace(sources, data=_of_session(made, host.namespace))
-        options.yes = options.yes or host.has_run(run)
-    return _verified(host, made, sources, options)
-
-
-def _of_session(made: Certificate, namespace: Mapping[str, Any]) -> tuple[Stored, ...]:
-    stored = []
-    for each in needed(made):
-        try:
-            stored.append(_stored(each.name, "", namespace, made.salt))
-        except ConfigError as error:
-            raise ConfigError(f"{error} `--notebook FILE` runs a notebook that makes it.") from None
-    return tuple(stored)
-
-
-def _verified(host: Host, made: Certificate, sources: Sources, options: argparse.Namespace) -> Verification:
-    check_complete(made, sources)
-    if (made.cells or sources.before) and not options.yes:
-        if not host.is_attended():
-            raise ConfigError("Nothing was run: nobody can be asked. `--yes` runs the code.")
-        code = "\n\n".join([*sources.before, *made.codes])
-        if not host.confirm(f"\n{code}\n\nRun this code in a fresh kernel, with your rights?"):
-            raise ConfigError("Nothing was run: nobody approved the code.")
-    return verify(made, sources, options.progress, strict=options.strict)
-
-
-def verify_in_terminal(host: Host, words: Sequence[str]) -> Printed:
-    is_json = "--json" in words
-    try:
-        options = _options(words)
-        options.progress = host.say
-        made = _read(Path(options.what))
-        result = _verified(host, made, _sources(options, made), options)
-    except ConfigError as error:
-        status = DIFFERENT if isinstance(error, ChangedError) else CANNOT
-        facts = {"status": status, "rows": [], "notes": [str(error)]}
-        return Printed(json.dumps(facts) if is_json else printable_line(str(error)), status)
-    return Printed(json.dumps(result.to_json()) if is_json else repr(result), result.status)
-
-
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(f"{message}.")
+        raise ConfigError(f"{self.prog}: {message}.")
 
 
-def _options(words: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(prog="verify", add_help=False)
-    parser.add_argument("what")
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--notebook", type=Path)
-    parser.add_argument("--seconds", type=float, default=300.0)
-    for name in ("--strict", "--json", "--yes"):
-        parser.add_argument(name, action="store_true")
-    parser.set_defaults(progress=lambda text: None)
-    return parser.parse_args(words)
-
-
-def _split(arguments: str) -> list[str]:
+def _options(
+    command: str, arguments: str, values: Mapping[str, Any], flags: Iterable[str]
+) -> argparse.Namespace:
+    parser = _Parser(prog=command, add_help=False)
+    for name, details in values.items():
+        parser.add_argument(name, **details)
+    for flag in flags:
+        parser.add_argument(flag, action="store_true")
     try:
-        return shlex.split(arguments)
-    except ValueError as error:
+        return parser.parse_args(shlex.split(arguments))
+    except ValueError as error:  # an open quotation mark
         raise ConfigError(f"{error}.") from None
 
 
-def _read(path: Path) -> Certificate:
-    """The certificate in a file, or that of a saved run."""
-    if path.name.endswith(".jsonl"):
-        return certificate_of(load(path))
-    try:
-        return read_html(read_file(path, _MOST_FILE).decode())
-    except OSError as error:
-        raise ConfigError(f"{str(path)!r} cannot be read: {error.strerror or error}.") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{str(path)!r} is not a certificate.") from None
-
-
-def _cells_before(name: str, notebook: Any) -> Iterator[str]:
-    """The code cells above that of the run, or all, without those of agents."""
-    for cell in read_notebook_cells(notebook.get("cells") if isinstance(notebook, dict) else ()):
-        if re.match(rf"%%\w+ {re.escape(name)}\b", cell.source):
-            return
-        if cell.kind == "code" and not re.match(r"%%agent|%agent|%load_ext agent_nb", cell.source):
-            yield cell.source
-
-
-def _sources(options: argparse.Namespace, made: Certificate) -> Sources:
-    sources = Sources(seconds=options.seconds)
-    if options.data:
-        files = [each.name for each in needed(made) if each.kind == "file" and is_below(each.name)]
-        there = [name for name in files if (options.data / name).is_file()]
-        sources = replace(sources, data=tuple(encoded_file(name, options.data / name) for name in there))
-    if options.notebook:
-        try:
-            codes = _cells_before(made.name, parse_json(read_file(options.notebook, _MOST_NOTEBOOK)))
-        except OSError as error:
-            raise ConfigError(
-                f"{str(options.notebook)!r} cannot be read: {error.strerror or error}."
-            ) from None
-        sources = replace(sources, before=tuple(codes), home=options.notebook.resolve().parent)
-    return sources
+def _verify_options(arguments: str) -> argparse.Namespace:
+    paths = {"type": Path}
+    values = {
+        "what": {},
+        "--data": paths,
+        "--notebook": paths,
+        "--seconds": {"type": float, "default": 300.0},
+    }
+    options = _options("verify", arguments, values, ["--strict", "--json", "--yes"])
+    options.say = len
+    return options

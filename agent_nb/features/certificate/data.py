@@ -5,11 +5,20 @@ import base64
 import io
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from agent_nb.features.certificate.digests import NotCanonicalError, columns_of, digest_of, type_name
+from agent_nb._base.wire import from_wire, parse_json
+from agent_nb.features.certificate.digests import (
+    NotCanonicalError,
+    columns_of,
+    digest_of,
+    digest_of_file,
+    size_of,
+    type_name,
+)
 
 MOST_BYTES = 50_000_000
 _MOST_LITERAL = 5_000_000
@@ -120,3 +129,36 @@ def _polars(stored: Stored) -> Any:
 
 def encoded_file(name: str, path: Path) -> Stored:
     return Stored(name=name, form="file", text=base64.b64encode(path.read_bytes()).decode())
+
+
+def is_below(text: str) -> bool:
+    """Whether a text can be the path of a file below a folder."""
+    path = Path(text[:250])
+    return bool(path.name) and text.isprintable() and not path.is_absolute() and ".." not in path.parts
+
+
+def set_inputs(namespace: dict[str, Any], file: str) -> None:
+    """Runs in the fresh kernel."""
+    for wire in parse_json(Path(file).read_bytes()):
+        stored: Stored = from_wire(Stored, wire)
+        value = decoded(stored)
+        if stored.form == "file" and is_below(stored.name):
+            Path(stored.name).parent.mkdir(parents=True, exist_ok=True)
+            Path(stored.name).write_bytes(value)
+        elif stored.name.isidentifier():
+            namespace[stored.name] = value
+
+
+def facts_of(names: Sequence[str], namespace: Mapping[str, Any], salt: str) -> dict[str, Sequence[str]]:
+    """Runs in the fresh kernel, before the code of the certificate."""
+    facts: dict[str, Sequence[str]] = {}
+    for name in names:
+        try:
+            if name in namespace:
+                value = namespace[name]
+                facts[name] = type_name(value), size_of(value), digest_of(value, salt)
+            elif Path(name).is_file():
+                facts[name] = "file", f"{Path(name).stat().st_size} bytes", digest_of_file(Path(name), salt)
+        except Exception as error:  # the value's own code
+            facts[name] = type_name(namespace.get(name)), "", type(error).__name__
+    return facts

@@ -1,73 +1,102 @@
-"""The forms of a certificate: an HTML page for paper, phones and `agent-nb verify`, and Markdown for a paper's appendix.
+"""The forms of a certificate: HTML for paper, phones and `agent-nb verify`, and Markdown for a paper's appendix.
 
-Both depend on the certificate alone. All of its texts are untrusted: they are escaped, with invisible characters written
+They depend on the certificate alone, whose texts are untrusted: they are escaped, with invisible characters written
 out, and none becomes an address or a style.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from html import escape, unescape
+from pathlib import Path
+from typing import NamedTuple
 
 from agent_nb._base.text import fenced, plural, printable, printable_line
 from agent_nb._base.wire import from_wire, parse_json
-from agent_nb.features.certificate.certificate import FORM, WORDS, Certificate, Number, json_text
-from agent_nb.features.certificate.inputs import NOT_RECORDED, Input
+from agent_nb.features.certificate.certificate import FORM, Certificate, json_text
 from agent_nb.plugins import ConfigError
 from agent_nb.plugins.engine import as_text
 
 _BEGIN, _END = '<pre id="certificate">', "</pre>"
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_STYLE = """
-:root{color-scheme:light dark}
-body{font:16px/1.5 system-ui,sans-serif;max-width:52rem;margin:0 auto;padding:1rem;overflow-wrap:anywhere}
-h1{font-size:1.5rem}h2{font-size:1.15rem;margin:2rem 0 .5rem}
-table{border-collapse:collapse;width:100%;font-size:.9rem}
-td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bottom:1px solid #8886}
-pre{white-space:pre-wrap;font:.85rem/1.45 ui-monospace,monospace;background:#8881;padding:.6rem;margin:.4rem 0}
-mark{background:none;color:inherit;border-bottom:2px solid #1a7f37}
-mark.none{border-bottom:2px dashed #cf222e}mark.given{border-bottom:2px dotted #888}
-.out{border-left:3px solid #8886;background:none}.small{font-size:.85rem;opacity:.8}
-@media(max-width:40rem){th{display:none}td{display:block;border:0;padding:0}tr{display:block;padding:.5rem 0;
-border-bottom:1px solid #8886}td:first-child{font-weight:600}td[data-of]:not(:empty)::before{content:attr(data-of)": ";opacity:.7}}
-@media print{body{max-width:none;padding:0;font-size:10pt}details{display:none}h2{break-after:avoid}tr{break-inside:avoid}}
-@page{size:A4;margin:18mm}
-"""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_WRITE = "[Write: {}]".format
+
+
+class ChangedError(ConfigError):
+    """The file is not as it was written."""
+
+
+class Rows(NamedTuple):
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+class Code(NamedTuple):
+    text: str
+    is_output: bool = False
+
+
+class Marked(NamedTuple):
+    """The answer, with its numbers marked."""
+
+    text: str
+
+
+Section = tuple[str, Sequence[str | Rows | Code | Marked]]
+
+
+def _sections(made: Certificate) -> Iterator[Section]:
+    yield "Question", [Code(made.question)]
+    typed = [Code(json_text(made.typed))] if made.typed is not None else []
+    yield "Answer", [Marked(made.answer or "The model wrote no text."), *typed]
+    numbers = [
+        (f"{each.text} {each.path}".strip(), each.source, str(each.cell or ""), each.policy, each.line)
+        for each in made.numbers
+    ]
+    yield "Numbers", [Rows(("number", "source", "cell", "agrees", "line of the output"), numbers)]
+    inputs = [
+        (each.name, each.type, each.size, each.digest[:16] or "not recorded", each.note)
+        for each in made.inputs
+        if each.kind != "code"
+    ]
+    yield "What the code read", [Rows(("name", "type", "size", "digest", "note"), inputs)]
+    if made.tries:
+        tries = [(str(number), each.model, each.answer[:300]) for number, each in enumerate(made.tries, 1)]
+        yield "Tries", [f"{made.agree} of {len(tries)} agree.", Rows(("try", "model", "answer"), tries)]
+    code: list[str | Code] = []
+    for number, cell in enumerate(made.cells, 1):
+        code += [f"Cell {number}, {'of the notebook' if cell.is_users else 'of the run'}", Code(cell.source)]
+        code += [Code(cell.output.rstrip(), is_output=True)] if cell.output.strip() else []
+    yield "Code", code
+    stated = [
+        (name.replace("_", " "), value if isinstance(value, str) else json_text(value))
+        for name, value in made.stated.items()
+    ]
+    about = "No run can prove the words of the question and the answer, nor what follows."
+    yield "Stated, not proven", [about, Rows(("what", "as recorded"), stated)]
 
 
 def html_form(made: Certificate) -> str:
-    sections = [
-        _section("Question", _pre(made.question)),
-        _section("Answer", f"<pre>{_marked(made)}</pre>", _legend()),
-        _section("Numbers", _table(_NUMBERS, map(number_row, made.numbers)) or "<p>The answer has none.</p>"),
-        _section("What the code read", _table(_INPUTS, map(input_row, _data_of(made))) or "<p>Nothing.</p>"),
-        _section("Code", *_cells(made)) if made.cells else "",
-        _section("Tries and variants", _table(_TRIES, try_rows(made)))
-        if made.variants or made.agreement
-        else "",
-        _section(
-            "Stated, not proven",
-            "<p>No run can prove the words of the question and the answer, nor these.</p>",
-            _table(("what", "as recorded"), stated_rows(made)),
-        ),
-        _section("Check it", f"<p>{_line(how_to_check(made))}</p>"),
-    ]
-    facts = json_text({**made.wire, "digest": made.digest})
     title = f"Certificate of {_line(made.name)}"
+    body = "".join(
+        f"<h2>{heading}</h2>\n{''.join(_html(part, made) for part in parts) or '<p>None.</p>'}\n"
+        for heading, parts in _sections(made)
+    )
+    facts = escape(json_text({**made.wire, "digest": made.digest}), quote=False)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{title}</title><style>{_STYLE}</style></head>\n<body><h1>{title}</h1>"
-        f'<p class="small">{_line(summary(made))}</p>\n{"".join(sections)}'
-        f"<details><summary>The facts as JSON</summary>{_BEGIN}{escape(facts, quote=False)}{_END}</details>"
-        "</body></html>\n"
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f"<title>{title}</title><style>{_style()}</style></head>\n<body><h1>{title}</h1>"
+        f"<p>{_line(_summary(made))}</p>\n{body}<h2>Check it</h2><p>{_line(_how_to_check(made))}</p>\n"
+        f"<details><summary>The facts as JSON</summary>{_BEGIN}{facts}{_END}</details></body></html>\n"
     )
 
 
 def read_html(text: str) -> Certificate:
-    """The certificate in an HTML file; raises `ConfigError` if the file was changed."""
-    _, begins, rest = text.partition(_BEGIN)
-    wire = parse_json(unescape(rest.partition(_END)[0])) if begins else None
+    """The certificate in an HTML file; raises `ChangedError` if the file is not as it was written."""
+    wire = parse_json(unescape(text.partition(_BEGIN)[2].partition(_END)[0]))
     if not isinstance(wire, dict):
         raise ConfigError("It is not a certificate.")
     if (form := wire.get("form")) != FORM:
@@ -83,131 +112,96 @@ def read_html(text: str) -> Certificate:
     return made
 
 
-class ChangedError(ConfigError):
-    """The file is not as it was written."""
-
-
 def markdown_form(made: Certificate) -> str:
-    parts = [
-        f"# {as_text(f'Certificate of {made.name}')}",
-        as_text(summary(made)),
-        "[Write: who used the models, for what, and who answers for the content.]",
-        "## Question", fenced(printable(made.question)),
-        "## Answer", fenced(printable(made.answer or "The model wrote no text.")),
-        "## Numbers", _markdown_table(_NUMBERS, map(number_row, made.numbers)) or "The answer has none.",
-        "## What the code read", _markdown_table(_INPUTS, map(input_row, _data_of(made))) or "Nothing.",
-        *(["## Tries and variants", _markdown_table(_TRIES, try_rows(made))] if made.variants else []),
-        "## Stated, not proven", _markdown_table(("what", "as recorded"), stated_rows(made)),
-        "[Write: how a person checked it.]",
-        *(["## Code"] if made.cells else []),
-        *(fenced(printable(cell.source), "python") for cell in made.cells),
-    ]  # fmt: skip
-    return "\n\n".join(parts) + "\n"
+    who = _WRITE("who used the models, for what, and who answers for the content.")
+    parts = [f"# {as_text(printable_line(f'Certificate of {made.name}'))}", who, as_text(_summary(made))]
+    for heading, entries in _sections(made):
+        parts += [f"## {heading}", *map(_markdown, entries)]
+    return "\n\n".join([*parts, _WRITE("how a person checked it.")]) + "\n"
 
 
-def summary(made: Certificate) -> str:
-    counts = [(sum(each.source == source for each in made.numbers), words) for source, words in WORDS.items()]
-    numbers = ", ".join(f"{count} {words}" for count, words in counts if count)
-    versions = ", ".join(f"{name} {number}" for name, number in made.packages.items())
-    values = " No values of the data are in this file." if made.sent == "schema" else ""
-    return f"{plural(len(made.numbers), 'number')}{f': {numbers}' if numbers else ''}. {versions}.{values}"
+def _html(part: str | Rows | Code | Marked, made: Certificate) -> str:
+    match part:
+        case Rows(columns, rows):
+            head = "".join(f"<th>{column}</th>" for column in columns)
+            lines = (
+                "".join(
+                    f'<td title="{column}">{_line(entry)}</td>'
+                    for column, entry in zip(columns, row, strict=True)
+                )
+                for row in rows
+            )
+            body = "".join(f"<tr>{line}</tr>\n" for line in lines)
+            return (
+                f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+                if rows
+                else "<p>None.</p>"
+            )
+        case Code(text, is_output):
+            opening = '<pre class="out">' if is_output else "<pre>"
+            return f"{opening}{escape(printable(text))}</pre>\n"
+        case Marked(text):
+            kinds = dict.fromkeys(each.source for each in made.numbers)
+            legend = " · ".join(_mark(kind, kind) for kind in kinds)
+            return f"<pre>{_marked(text, made)}</pre><p>{legend}</p>"
+    return f"<p>{_line(part)}</p>"
 
 
-def how_to_check(made: Certificate) -> str:
-    needs = [each.name for each in made.inputs if each.kind in ("data", "file") and each.use == "read"]
-    stored = {each.name for each in made.data}
-    missing = [name for name in needs if name not in stored]
-    if missing:
-        return f"agent-nb verify FILE --notebook NOTEBOOK runs the code again. It needs {', '.join(missing)}."
-    return "agent-nb verify FILE runs the code again and compares the numbers."
+def _markdown(part: str | Rows | Code | Marked) -> str:
+    match part:
+        case Rows(columns, rows):
+            lines = (
+                " | ".join(as_text(printable_line(entry), in_table=True) for entry in row) for row in rows
+            )
+            table = [
+                f"| {' | '.join(columns)} |",
+                f"|{' --- |' * len(columns)}",
+                *(f"| {line} |" for line in lines),
+            ]
+            return "\n".join(table) if rows else "None."
+        case Code(text, is_output):
+            return fenced(printable(text), "" if is_output else "python")
+        case Marked(text):
+            return fenced(printable(text))
+    return as_text(part)
 
 
-_NUMBERS = ("number", "", "cell", "agrees", "line of the output")
-_INPUTS = ("name", "type", "size", "digest", "")
-_TRIES = ("try", "model", "answer")
+def _marked(text: str, made: Certificate) -> str:
+    """The numbers are marked in their order; those in code are not."""
+    searched = _CODE.sub(lambda match: " " * len(match[0]), text)
+    parts, at = [], 0
+    for each in made.numbers:
+        if not each.path and (start := searched.find(each.text, at)) >= 0:
+            parts += [escape(printable(text[at:start])), _mark(each.source, each.text)]
+            at = start + len(each.text)
+    return "".join([*parts, escape(printable(text[at:]))])
 
 
-def number_row(each: Number) -> Sequence[str]:
-    where = each.path if each.path is not None else ""
-    cell = str(each.cell) if each.cell else each.call
-    return f"{each.text} {where}".strip(), WORDS[each.source], cell, each.policy, each.line
-
-
-def input_row(each: Input) -> Sequence[str]:
-    when = "" if each.when == "before it was read" else each.when
-    notes = ", ".join(filter(None, [each.use if each.use != "read" else "", each.note, when]))
-    return each.name, each.type, each.size, each.digest[:16] or NOT_RECORDED, notes
-
-
-def try_rows(made: Certificate) -> Iterator[Sequence[str]]:
-    for number, each in enumerate(made.variants or (made.agreement.tries if made.agreement else ()), 1):
-        yield str(number), each.model, each.answer[:300]
-
-
-def stated_rows(made: Certificate) -> Iterator[Sequence[str]]:
-    for name, value in made.stated.items():
-        if value not in (None, [], {}, "", 0):
-            yield name.replace("_", " "), value if isinstance(value, str) else json_text(value)
-
-
-def _data_of(made: Certificate) -> list[Input]:
-    return [each for each in made.inputs if each.kind != "code"]
-
-
-def _section(title: str, *parts: str) -> str:
-    return f"<h2>{title}</h2>\n{''.join(parts)}\n"
+def _mark(source: str, text: str) -> str:
+    return f'<mark class="{source.replace(" ", "-")}">{_line(text)}</mark>'
 
 
 def _line(text: str) -> str:
     return escape(printable_line(text))
 
 
-def _pre(text: str, kind: str = "") -> str:
-    return f"<pre{kind}>{escape(printable(text))}</pre>\n"
+@cache
+def _style() -> str:
+    return (Path(__file__).parent / "certificate.css").read_text(encoding="utf-8")
 
 
-def _cells(made: Certificate) -> Iterator[str]:
-    for number, cell in enumerate(made.cells, 1):
-        by = "of the notebook" if cell.by == "notebook" else "of the run"
-        yield f'<p class="small" id="cell-{number}">Cell {number}, {by}</p>{_pre(cell.source)}'
-        if cell.output.strip():
-            yield _pre(cell.output.rstrip(), ' class="out"')
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    body = "".join(
-        "<tr>" + "".join(
-            f'<td data-of="{column}">{_line(entry)}</td>' if column and place else f"<td>{_line(entry)}</td>"
-            for place, (column, entry) in enumerate(zip(columns, row, strict=True))
-        ) + "</tr>\n"
-        for row in rows
-    )  # fmt: skip
-    head = "".join(f"<th>{column}</th>" for column in columns)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
-
-
-def _markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [
-        f"| {' | '.join(as_text(printable_line(entry), in_table=True) for entry in row)} |" for row in rows
-    ]
-    return "\n".join([f"| {' | '.join(columns)} |", f"|{' --- |' * len(columns)}", *lines]) if lines else ""
-
-
-def _marked(made: Certificate) -> str:
-    """The answer with its numbers marked, in order; numbers in code are not."""
-    text = made.answer or "The model wrote no text."
-    searched = _CODE.sub(lambda match: " " * len(match[0]), text)
-    parts, at = [], 0
+def _summary(made: Certificate) -> str:
+    counts: dict[str, int] = {}
     for each in made.numbers:
-        if each.path is not None or (start := searched.find(each.text, at)) < 0:
-            continue
-        kind = {"nothing": ' class="none"', "prompt": ' class="given"'}.get(each.source, "")
-        parts += [escape(printable(text[at:start])), f"<mark{kind}>{_line(each.text)}</mark>"]
-        at = start + len(each.text)
-    typed = f"\n{escape(printable(json_text(made.typed)))}" if made.typed is not None else ""
-    return "".join([*parts, escape(printable(text[at:]))]) + typed
+        counts[each.source] = counts.get(each.source, 0) + 1
+    numbers = ", ".join(f"{count} {words}" for words, count in counts.items())
+    versions = ", ".join(f"{name} {number}" for name, number in made.packages.items())
+    values = " It has no values of the data." if made.is_schema else ""
+    return f"{plural(len(made.numbers), 'number')}{f': {numbers}' if numbers else ''}. {versions}.{values}"
 
 
-def _legend() -> str:
-    kinds = [("", "computed"), (' class="given"', "given in the prompt"), (' class="none"', "not computed")]
-    return f'<p class="small">{" · ".join(f"<mark{kind}>{words}</mark>" for kind, words in kinds)}</p>'
+def _how_to_check(made: Certificate) -> str:
+    stored = {each.name for each in made.data}
+    missing = [each.name for each in made.needs if each.name not in stored]
+    needs = f" It needs {', '.join(missing)}: add --notebook NOTEBOOK or --data FOLDER." if missing else ""
+    return f"agent-nb verify FILE shows the code, asks, runs it again and compares the numbers.{needs}"

@@ -1,47 +1,47 @@
 """Runs a certificate again and compares each number that it claims as computed."""
 
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import NamedTuple
 
 from agent_nb._base.table import Table
 from agent_nb._base.text import listed, plural, printable_line
 from agent_nb._base.wire import Json
-from agent_nb.features.certificate.certificate import WORDS, Certificate, Number, versions_of
-from agent_nb.features.certificate.data import Stored
-from agent_nb.features.certificate.fresh_kernel import Job, Outcome, run
-from agent_nb.features.certificate.inputs import Input
+from agent_nb.features.certificate.certificate import EXACT, Certificate, versions_of
+from agent_nb.features.certificate.fresh_kernel import DIED, STOPPED, Inputs, Outcome, run_cells
 from agent_nb.plugins import ConfigError
-from agent_nb.plugins.engine import traced_numbers
+from agent_nb.plugins.engine import TracedNumber, traced_numbers
 
 SAME, DIFFERENT, CANNOT = 0, 1, 2
 """Exit statuses."""
-_UNSTABLE = (
-    ("random numbers without a seed", r"\brandom\b|\bsample\(|default_rng\(\)", r"seed|random_state|default_rng\([^)]"),
-    ("the time", r"\b(?:now|today|time|perf_counter|monotonic|getpid)\(\)", ""),
-    ("the network", r"https?://|\b(?:requests|urllib|httpx|socket|aiohttp)\b", ""),
-)  # fmt: skip
+_REPRODUCED, _NOT = "reproduced", "not reproduced"
+_COLUMNS = ("what", "grade", "result")
+_STAYS = "What was computed stays computed, and is not reproduced."
+_UNSTABLE = {
+    "random numbers without a seed": r"\brandom\b|\.sample\(|default_rng\(\)",
+    "the time": r"\b(?:now|today|time|time_ns|perf_counter|monotonic)\(\)",
+    "the network": r"https?://|\b(?:requests|urllib|httpx|socket|aiohttp)\b",
+}
+_SEED = re.compile(r"seed|random_state|default_rng\(\w")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """Where inputs come from that are not in the certificate."""
-
-    data: tuple[Stored, ...] = ()
-    before: tuple[str, ...] = ()
-    home: Path | None = None
-    seconds: float = 300.0
+class Row(NamedTuple):
+    what: str
+    grade: str
+    result: str
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification:
-    rows: Sequence[tuple[str, str, str]]
-    """What it is about, its grade and the result."""
+    rows: Sequence[Row]
     notes: Sequence[str]
-    status: int
+    """The first is the outcome."""
+
+    @property
+    def status(self) -> int:
+        return DIFFERENT if any(row.grade == _NOT for row in self.rows) else SAME
 
     @property
     def is_same(self) -> bool:
@@ -50,162 +50,157 @@ class Verification:
     @property
     def text(self) -> str:
         """The outcome in one line, for a badge."""
-        bad = [f"{what}: {result}" for what, grade, result in self.rows if grade == _BAD]
-        return "; ".join(bad[:3]) or self.notes[0]
+        return (
+            "; ".join(f"{row.what}: {row.result}" for row in self.rows if row.grade == _NOT)[:300]
+            or self.notes[0]
+        )
 
-    @property
     def table(self) -> Table:
         rows = [[*map(printable_line, row)] for row in self.rows]
-        return Table(("", "grade", "result"), rows, "There is nothing to compare.", "\n".join(self.notes))
+        return Table(_COLUMNS, rows, self.notes[0], "\n".join(self.notes))
 
     def to_json(self) -> Json:
-        rows = [dict(zip(("what", "grade", "result"), row, strict=True)) for row in self.rows]
-        return {"status": self.status, "rows": rows, "notes": [*self.notes]}
+        return {"status": self.status, "rows": [row._asdict() for row in self.rows], "notes": [*self.notes]}
 
     def __repr__(self) -> str:
-        return repr(self.table)
+        return repr(self.table())
 
     def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        return self.table()._repr_html_()
 
 
-_BAD = "not reproduced"
-
-
-def needed(made: Certificate) -> list[Input]:
-    """The inputs without which the code cannot run."""
-    return [each for each in made.inputs if each.kind != "code" and each.use == "read"]
-
-
-def check_complete(made: Certificate, sources: Sources) -> None:
+def check_complete(made: Certificate, inputs: Inputs) -> None:
     """Raise `ConfigError` unless the code can run."""
     if made.is_masked:
         raise ConfigError("Parts of the code are masked (•••), so it cannot be run.")
-    there = {each.name for each in (*made.data, *sources.data)}
-    missing = [each.name for each in needed(made) if each.name not in there]
-    if missing and not sources.before:
+    there = {each.name for each in inputs.data}
+    if foreign := there - {*inputs.names}:
+        raise ConfigError(f"It has data of {listed(sorted(foreign))}, which its code does not read.")
+    missing = [each.name for each in made.needs if each.name not in there]
+    if made.cells and missing and not inputs.before:
         raise ConfigError(
-            f"The code needs {listed(missing)}, which the file does not contain. Give them with `--notebook FILE` or"
-            " `--data FOLDER`; what was computed stays computed, and is not reproduced."
+            f"The code needs {listed(missing)}, which the file does not contain: add `--notebook FILE` or"
+            f" `--data FOLDER`. {_STAYS}"
         )
 
 
 def verify(
     made: Certificate,
-    sources: Sources,
-    progress: Callable[[str], None] = lambda text: None,
+    inputs: Inputs,
+    seconds: float,
     *,
     strict: bool = False,
+    say: Callable[[str], object] = len,
 ) -> Verification:
-    """Run the code in a fresh kernel and compare inputs and numbers; raises `ConfigError` if it cannot run."""
-    check_complete(made, sources)
-    with tempfile.TemporaryDirectory(prefix="agent_nb-", ignore_cleanup_errors=True) as folder:
-        job = Job(
-            before=sources.before,
-            names=[each.name for each in made.inputs if each.kind != "code"],
-            codes=made.codes,
-            data=(*made.data, *sources.data),
-            salt=made.salt,
-            folder=Path(folder),
-            home=sources.home,
-            seconds=sources.seconds,
+    """Run the code in a fresh kernel and compare; raises `ConfigError` if it cannot run."""
+    check_complete(made, inputs)
+    codes = [cell.source for cell in made.cells]
+    rows, outcomes = list[Row](), list[Outcome]()
+    if codes:
+        for number, outcome in enumerate(run_cells(codes, inputs, seconds)):
+            say(f"Cell {number + 1} of {len(codes)}" if number < len(codes) else "Comparing")
+            outcomes.append(outcome)
+        _check_ran(made, outcomes)
+        rows += _input_rows(made, inputs, outcomes[0].facts or {})
+    agree = _agree_now(made, inputs, seconds, say)
+    rows += _number_rows(made, [outcome.output for outcome in outcomes[1:]], agree, strict=strict)
+    if agree < made.agree:
+        rows.append(Row("tries", _NOT, f"{agree} of {len(made.tries)} agree, not {made.agree}"))
+    is_bad = any(row.grade == _NOT for row in rows)
+    count = sum(row.result.startswith("cell") and row.grade != _NOT for row in rows)
+    total = plural(len(made.claims), "computed number")
+    first = f"Ran again in a fresh kernel: {count} of {total} reproduced."
+    first = first if made.claims else "No number is claimed as computed."
+    return Verification(rows=rows, notes=[first, *_remarks(made, is_bad=is_bad)])
+
+
+def _check_ran(made: Certificate, outcomes: Sequence[Outcome]) -> None:
+    last, number = outcomes[-1], len(outcomes) - 1
+    if last.kind in ("ModuleNotFoundError", STOPPED, DIED):
+        package = re.search(r"'(\w+)", last.error) if last.kind == "ModuleNotFoundError" else None
+        remedy = (
+            f" Install `{package[1]}` {made.packages.get(package[1], '')}.".replace(" .", ".")
+            if package
+            else ""
         )
-        first, *outcomes = run(job, progress)
-    _check_ran(outcomes, made)
-    inputs = [*_input_rows(made, first.digests or {})]
-    numbers = [*_number_rows(made, [outcome.output for outcome in outcomes], strict=strict)]
-    failed = (
-        [("cell " + str(len(outcomes)), _BAD, outcomes[-1].error)] if outcomes and outcomes[-1].error else []
-    )
-    rows = [*inputs, *failed, *numbers]
-    is_bad = any(grade == _BAD for _, grade, _ in rows)
-    notes = [_outcome(made, numbers), *_reasons(made, is_bad=is_bad)]
-    return Verification(rows=rows, notes=notes, status=DIFFERENT if is_bad else SAME)
+        raise ConfigError(f"Cell {number} could not run: {last.error}.{remedy} {_STAYS}")
 
 
-def _check_ran(outcomes: Sequence[Outcome], made: Certificate) -> None:
-    last = outcomes[-1] if outcomes else Outcome("")
-    if last.kind in ("ModuleNotFoundError", "time", "kernel"):
-        hint = ""
-        if last.kind == "ModuleNotFoundError" and (name := re.search(r"'([\w.]+)'", last.error)):
-            package = name[1].partition(".")[0]
-            hint = f" The run had `{package}` {made.packages.get(package, '')}: install it."
-        raise ConfigError(
-            f"Cell {len(outcomes)} could not run: {last.error}.{hint} What was computed stays computed, and is not"
-            " reproduced."
-        )
-
-
-def _input_rows(made: Certificate, digests: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, str]]:
-    partial = {each.name: each.left_out for each in made.data if each.left_out}
+def _input_rows(made: Certificate, inputs: Inputs, facts: Json) -> Iterator[Row]:
+    partial_data = {each.name: each.left_out for each in inputs.data if each.left_out}
     for each in made.inputs:
-        if each.kind == "code" or (each.use != "read" and each.name not in digests):
+        if each.name not in inputs.names or not (each.is_read or each.name in facts):
             continue
-        what = f"input {each.name}"
-        kind, size, digest = digests.get(each.name, ("nothing", "", ""))
-        if each.name in partial:
-            yield (
-                what,
-                "",
-                f"not compared: without {listed(partial[each.name])}, which is named like a secret",
+        kind, size, digest = facts.get(each.name, ("nothing", "", ""))
+        was, now = f"{each.type} {each.size}".strip(), f"{kind} {size}".strip()
+        if each.name in partial_data:
+            yield Row(
+                f"input {each.name}", "", f"not compared: it is without {listed(partial_data[each.name])}"
             )
         elif not each.digest:
-            yield what, "", f"not compared: its digest was not recorded ({each.note})"
+            yield Row(f"input {each.name}", "", f"not compared: not recorded, {each.note}")
         elif digest == each.digest:
-            yield what, "the same", each.when if each.when != "before it was read" else ""
+            yield Row(f"input {each.name}", "the same", each.note)
         else:
-            was, now = f"{each.type} {each.size}".strip(), f"{kind} {size}".strip()
-            yield what, _BAD, f"{now} instead of {was}" if was != now else "other contents"
+            result = f"{now} instead of {was}" if was != now else "other contents"
+            yield Row(f"input {each.name}", _NOT, result)
 
 
-def _number_rows(
-    made: Certificate, outputs: Sequence[str], *, strict: bool
-) -> Iterator[tuple[str, str, str]]:
-    """A row for each number of the answer. One that the certificate does not list is found in the text."""
-    listed_places = {each.place for each in made.numbers}
-    for number in traced_numbers(made.answer, made.typed, lambda: ()):
-        if (number.path or "", number.start, number.text) not in listed_places:
-            yield number.text, _BAD, "the certificate does not say where it is from"
-    found: dict[int, dict[tuple[str, int, str], bool]] = {}
+def _number_rows(made: Certificate, outputs: Sequence[str], agree: int, *, strict: bool) -> Iterator[Row]:
+    """A row for each number of the answer, also for one that the certificate does not list."""
+    places = {each.place for each in made.numbers}
+    unlisted = [each for each in traced_numbers(made.answer, made.typed, list) if not places & {_place(each)}]
+    yield from (Row(each.text, _NOT, "the certificate does not say where it is from") for each in unlisted)
+    exact: dict[int, dict[tuple[str, int, str], bool]] = {}
     for each in made.numbers:
-        if each.source != "code":
-            yield each.text, _BAD if strict and each.source != "prompt" else "", WORDS[each.source]
+        if each.source != "computed":
+            yield Row(each.text, _NOT if strict and each.source != "given" else "", each.source)
             continue
-        if each.cell not in found:
-            output = outputs[each.cell - 1] if 0 < each.cell <= len(outputs) else ""
-            traced = traced_numbers(made.answer, made.typed, partial(list, [("here", output)]))
-            found[each.cell] = {
-                (row.path or "", row.start, row.text): row.match.is_exact for row in traced if row.match
-            }
-        is_exact = found[each.cell].get(each.place)
-        yield each.text, *_grade(each, is_exact)
+        if each.cell not in exact:
+            exact[each.cell] = _found(made, outputs[each.cell - 1] if 0 < each.cell <= len(outputs) else "")
+        found = exact[each.cell].get(each.place)
+        if found is None:
+            yield Row(each.text, _NOT, f"cell {each.cell} does not give it now")
+        elif each.policy == EXACT and not found:
+            yield Row(each.text, _NOT, f"cell {each.cell} gives a value that only rounds to it")
+        else:
+            yield Row(each.text, "robust" if agree > 1 else _REPRODUCED, f"cell {each.cell}, {each.policy}")
 
 
-def _grade(each: Number, is_exact: bool | None) -> tuple[str, str]:
-    if is_exact is None:
-        return _BAD, f"the output of cell {each.cell} does not have it now"
-    if each.policy == "exact" and not is_exact:
-        return _BAD, f"cell {each.cell} gives a value that only rounds to it"
-    return "reproduced", f"cell {each.cell}, {each.policy}"
+def _found(made: Certificate, output: str) -> dict[tuple[str, int, str], bool]:
+    """The numbers of the answer that an output has, and whether exactly."""
+    traced = traced_numbers(made.answer, made.typed, partial(list, [("output", output)]))
+    return {_place(each): each.match.is_exact for each in traced if each.match}
 
 
-def _outcome(made: Certificate, rows: Sequence[tuple[str, str, str]]) -> str:
-    count = sum(grade == "reproduced" for _, grade, _ in rows)
-    if not made.claims:
-        return "No number is claimed as computed."
-    return (
-        f"Ran again in a fresh kernel: {count} of {plural(len(made.claims), 'computed number')} reproduced."
-    )
+def _place(number: TracedNumber) -> tuple[str, int, str]:
+    return number.path or "", number.start, number.text
 
 
-def _reasons(made: Certificate, *, is_bad: bool) -> Iterator[str]:
-    """What may explain other results, and what was not compared."""
+def _agree_now(made: Certificate, inputs: Inputs, seconds: float, say: Callable[[str], object]) -> int:
+    """How many of the tries that agreed give all computed numbers of the answer again."""
+    if made.agree < 2 or not made.claims:
+        return made.agree
+    own, agree = [cell.source for cell in made.cells if cell.is_users], 0
+    for number, each in enumerate(made.tries, 1):
+        say(f"Try {number} of {len(made.tries)}")
+        outputs = "\n".join(outcome.output for outcome in run_cells([*own, *each.code], inputs, seconds))
+        agree += {each.place for each in made.claims} <= _found(made, outputs).keys()
+    return agree
+
+
+def _remarks(made: Certificate, *, is_bad: bool) -> Iterator[str]:
     here = versions_of(made.packages)
-    others = [f"{name} {was} (here {here[name]})" for name, was in made.packages.items() if here[name] != was]
+    others = [
+        f"{name} {was} (here {here[name] or 'none'})"
+        for name, was in made.packages.items()
+        if here[name] != was
+    ]
     if others:
-        yield f"Other versions than those of the run: {', '.join(map(printable_line, others))}."
-    code = "\n".join(made.codes)
-    for words, pattern, seeded in _UNSTABLE:
-        if is_bad and re.search(pattern, code) and not (seeded and re.search(seeded, code)):
-            yield f"The code uses {words}, which gives other results each time: what was computed stays computed."
+        yield f"Other versions than those of the run: {', '.join(others)}."
+    code = "\n".join(cell.source for cell in made.cells)
+    for words, pattern in _UNSTABLE.items():
+        is_seeded = words.endswith("seed") and _SEED.search(code)
+        if is_bad and re.search(pattern, code) and not is_seeded:
+            yield f"The code uses {words}, so its results differ each time. {_STAYS}"
     yield "Not proven: the words of question and answer, the date, the model, and who accepted what."
