@@ -136,7 +136,7 @@ class RunSettings:
         accepted_by={**SERVED, DEMO: "ignores", REPLAY: "ignores", ACP: "accepts"},
         stricter=None,
         recorded="always",
-        listed_in=("statement", "comparison"),
+        is_compared=True,
     ).with_default(None)
     approve: str = Setting(
         sent="nowhere",
@@ -152,7 +152,6 @@ class RunSettings:
         accepted_by={},  # its parameters are arguments of `agent_nb.model`
         stricter=None,
         priced=True,  # a `service_tier`
-        listed_in=("statement",),
     ).with_default(None)
     """`max_tokens` and other request parameters, such as `temperature`."""
     stack: str | None = Setting(
@@ -160,7 +159,6 @@ class RunSettings:
         matched=_other("stack"),
         accepted_by={},
         stricter=None,
-        listed_in=("statement",),
         dry_run="Stack",
     ).with_default(None)
     data: Literal["schema", ""] | None = Setting(
@@ -169,7 +167,6 @@ class RunSettings:
         accepted_by={},
         stricter=lambda own, other: other if other == "schema" else own,
         header=lambda data: "no values sent",
-        listed_in=("statement",),
     ).with_default(None)
     """`schema` if only names, types and shapes of the user's data are sent, empty if all; None for the base run's."""
     bind: Mapping[str, str] | None = Setting(

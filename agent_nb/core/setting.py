@@ -26,8 +26,8 @@ class Setting(NamedTuple):
     """Whether `run.settings` contains it, always or if set. The manifest, `run.request` and the page show these."""
     header: Callable[[Any], str] | None = None
     """Formats the value for the run's header."""
-    listed_in: tuple[Literal["statement", "comparison"], ...] = ()
-    """Whether `run.statement()` includes it, and `compare` has a column for it."""
+    is_compared: bool = False
+    """Whether `compare` has a column for it."""
     dry_run: str | None = None
     """Its label in `--dry-run`, which lists values other than the default."""
     kind: Any = None

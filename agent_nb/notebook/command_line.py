@@ -35,16 +35,13 @@ class TerminalHost:
     def has_run(self, run: Any) -> bool:
         return False
 
-    def is_attended(self) -> bool:
-        return sys.stdin is not None and sys.stdin.isatty()
-
     def say(self, text: str) -> None:
         print(terminal_text(text), file=sys.stderr)
 
     def confirm(self, question: str) -> bool:
         from agent_nb.notebook.asking import confirm
 
-        return confirm(question)
+        return sys.stdin is not None and sys.stdin.isatty() and confirm(question)
 
 
 def show(arguments: argparse.Namespace) -> None:

@@ -31,6 +31,7 @@ from agent_nb.providers.vendors import VENDORS
 from agent_nb.render.answer_numbers import MOST_NUMBERS, AnswerNumber
 from agent_nb.render.answers import answer_table
 from agent_nb.render.safe_markdown import as_text
+from agent_nb.render.summary import offered_changes
 from agent_nb.run.cells import changes_names, kept_steps
 from agent_nb.run.code_names import names_in, parse_cell
 from agent_nb.run.compare import failure_of, scope_of

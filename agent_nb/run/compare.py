@@ -29,7 +29,7 @@ Check = str | Callable[[Any], object]
 """An expression that uses `run`, `files`, `html` or `text`, or a function of the run."""
 Checks = Mapping[str, Check] | Iterable[Check]
 _LABELS = ("run", "number", "prompt")
-COMPARED = [name for name, row in SETTINGS.items() if "comparison" in row.listed_in]
+COMPARED = [name for name, row in SETTINGS.items() if row.is_compared]
 _MOST_LINES = 40
 _MOST_ROWS = 200
 _MOST_CHARACTERS = 60

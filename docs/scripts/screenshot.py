@@ -89,7 +89,6 @@ CELLS: dict[str, tuple[tuple[str, ...], int]] = {
     "cassettes": ((HERO.replace("hero", "hero --record", 1), HERO), 2),
     "many": ((MANY,), 1),
     "answers": ((ADS, RATIOS), 2),
-    "statement": ((HERO, "%agent statement hero"), 2),
     "classroom": ((HERO, "%%agent form --check 'Send' in html\nA contact form", "%agent lab log"), 3),
     "secrets": ((LOGIN, "%%agent page --dry-run --lean\nA status page for {{login}}."), 1),
     "mcp": ((CLOCK, "%agent mcp add clock python clock.py", TIME), 2),

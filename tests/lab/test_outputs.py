@@ -91,12 +91,12 @@ TOOLS = {"notebook/kernel_tools/variables.py:_listed", "tools/function.py:to_out
 
 
 def exported(run: Run) -> Bundles:
-    """The forms of `%agent export`, a statement, and the page in a submission."""
+    """The forms of `%agent export`, a certificate, and the page in a submission."""
     texts = {form.suffix: form.render(run) for form in FORMS}
     page = {"text/html": to_page(run) or ""}
     return [
         {"text/html": texts[".html"], "text/markdown": texts[".md"]},
-        {"text/markdown": run.statement()},
+        {"text/markdown": run.certificate.to_markdown()},
         page,
     ]
 

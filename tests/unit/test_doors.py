@@ -53,7 +53,7 @@ DOORS = {
     " notebook/magic/run_commands.py notebook/command_line.py",
     "questions, which are exact": "notebook/asking.py",
     "files of runs": "run/store.py cassette/recording.py engine/batch/runs.py classroom/submit.py",
-    "exports": "run/run.py run/replay_file.py notebook/page/widget.py",
+    "exports": "run/run.py run/replay_file.py notebook/page/widget.py features/certificate/commands.py",
     "requests to vendors": "providers/streaming.py",
     "outside agents and servers": "acp/session.py _base/mcp_server.py _base/program.py tools/mcp/connection.py",
     "clients of a notebook that is lent, and the token that the user asks for": "features/lend/bridge.py"
@@ -63,7 +63,8 @@ DOORS = {
     "preferences, consents and budgets, which have no text of a run": "_base/user_file.py classroom/budget.py",
     "inside of the kernel and its branches": "_base/atomic.py notebook/kernel_tools/branch.py"
     " notebook/kernel_tools/branch_process.py notebook/kernel_tools/capture.py notebook/kernel_tools/execute.py"
-    " notebook/notebook_tools/open_notebook.py notebook/page/calls.py notebook/verify.py tools/toolbox.py",
+    " notebook/notebook_tools/open_notebook.py notebook/page/calls.py tools/toolbox.py features/certificate/data.py"
+    " features/certificate/fresh_kernel.py",
     "virtual files of a run": "acp/turns.py engine/journal.py engine/run_input.py tools/file_tools.py"
     " tools/image_tools.py",
     "a widget of the user's own, without this package": "notebook/page/exported.py",

@@ -18,7 +18,7 @@ from agent_nb._base.wire import Json, WireError, brief_wire, each_from_wire, fro
 from agent_nb.features.certificate.data import Stored
 from agent_nb.features.certificate.inputs import Input, Reads, code_reads, read_inputs
 from agent_nb.plugins import Run
-from agent_nb.plugins.engine import kept_steps, line_with, output_text, parse_cell
+from agent_nb.plugins.engine import kept_steps, line_with, offered_changes, output_text, parse_cell
 
 FORM = 1
 """Raise it with any change of the file's form: a file of this form is written again, byte for byte, to be verified."""
@@ -29,19 +29,19 @@ _STATED = (
     "model", "model_returned", "reason", "started", "ended", "settings", "ran_unasked", "approvals",
     "edited_by_hand", "files_sha256", "prompt_sha256", "system_sha256",
 )  # fmt: skip
-Source = Literal["computed", "from a tool", "given", "not computed"]
+NumberSource = Literal["computed", "from a tool", "given", "not computed"]
 """An output of the run's code, a result of another tool, the prompt or an earlier run, or nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Number:
+class CertifiedNumber:
     """A number of the answer."""
 
     start: int
     text: str
     path: str = ""
     """As in `AnswerNumber`; empty in the text."""
-    source: Source
+    source: NumberSource
     value: float | None = None
     """The value in the output that it shows."""
     cell: int = 0
@@ -57,7 +57,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class CertifiedCell:
     source: str
     output: str = ""
     is_users: bool = False
@@ -86,9 +86,9 @@ class Certificate:
     """Whether no values were sent (`--data schema`). It then has none but those of the answer."""
     stated: Json
     """What no run can prove: model, dates, settings, approvals, hashes of files."""
-    numbers: tuple[Number, ...]
+    numbers: tuple[CertifiedNumber, ...]
     inputs: tuple[Input, ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[CertifiedCell, ...]
     packages: Mapping[str, str]
     tries: tuple[Try, ...] = ()
     agree: int = 0
@@ -105,7 +105,7 @@ class Certificate:
         return sha256(json_text(self.wire))
 
     @property
-    def claims(self) -> list[Number]:
+    def claims(self) -> list[CertifiedNumber]:
         return [each for each in self.numbers if each.source == "computed"]
 
     @property
@@ -162,7 +162,7 @@ def certificate_of(run: Run, namespace: Mapping[str, Any] | None = None) -> Cert
     places: dict[str, tuple[int, str]] = {}
     for step in steps:
         output = "".join(map(output_text, step.end.outputs)) if step.end and step.ok else ""
-        cells.append(Cell(source=step.code, output="" if is_schema else output[:_MOST_OUTPUT]))
+        cells.append(CertifiedCell(source=step.code, output="" if is_schema else output[:_MOST_OUTPUT]))
         if step.end and step.ok:
             places[step.end.call_id] = len(cells), output
     tries, agree = _tries(run)
@@ -173,7 +173,7 @@ def certificate_of(run: Run, namespace: Mapping[str, Any] | None = None) -> Cert
             answer=run.text,
             typed=run.plain_answer,
             is_schema=is_schema,
-            stated={name: value for name, value in run.manifest.items() if name in _STATED and value},
+            stated=_stated(run),
             numbers=tuple(_numbers(run, places, has_values=not is_schema)),
             inputs=tuple(sorted(inputs, key=lambda each: (each.kind, each.name))),
             cells=tuple(cells),
@@ -183,6 +183,14 @@ def certificate_of(run: Run, namespace: Mapping[str, Any] | None = None) -> Cert
             salt=salt,
         )
     )
+
+
+def _stated(run: Run) -> Json:
+    heading, changes = offered_changes(run)
+    facts = {name: run.manifest[name] for name in _STATED}
+    facts |= {heading: [title for title, _ in changes], "failed_check": run.failed_check}
+    facts["applied"] = bool(run.branched_from and run.branched_from.is_applied)
+    return {name: value for name, value in facts.items() if value}
 
 
 def masked(made: Certificate) -> Certificate:
@@ -212,22 +220,26 @@ def _compared(
         yield replace(now[name], note=now[name].note or "read when this was written")
 
 
-def _users_cells(inputs: Sequence[Input]) -> Iterator[Cell]:
+def _users_cells(inputs: Sequence[Input]) -> Iterator[CertifiedCell]:
     """The imports and definitions of the notebook that the run read."""
     sources = [each.source.strip() for each in inputs if each.kind == "code" and each.is_read]
     if imports := sorted({source for source in sources if "\n" not in source}):
-        yield Cell(source="\n".join(imports), is_users=True)
-    yield from (Cell(source=source, is_users=True) for source in sources if "\n" in source)
+        yield CertifiedCell(source="\n".join(imports), is_users=True)
+    yield from (CertifiedCell(source=source, is_users=True) for source in sources if "\n" in source)
 
 
-def _helpers(run: Run) -> Iterator[Cell]:
+def _helpers(run: Run) -> Iterator[CertifiedCell]:
     codes = run.to_cells().code
-    yield from (Cell(source=code) for code in codes[: max(0, len(codes) - len(kept_steps(run)))])
+    yield from (CertifiedCell(source=code) for code in codes[: max(0, len(codes) - len(kept_steps(run)))])
 
 
-def _numbers(run: Run, places: Mapping[str, tuple[int, str]], *, has_values: bool) -> Iterator[Number]:
+def _numbers(
+    run: Run, places: Mapping[str, tuple[int, str]], *, has_values: bool
+) -> Iterator[CertifiedNumber]:
     for each in run.traced_numbers:
-        number = Number(start=each.start, text=each.text, path=each.path or "", source="not computed")
+        number = CertifiedNumber(
+            start=each.start, text=each.text, path=each.path or "", source="not computed"
+        )
         if each.match is None:
             yield number
         elif each.match.source not in places:

@@ -89,12 +89,10 @@ def _verified(host: Host, made: Certificate, options: argparse.Namespace) -> Ver
     inputs = _inputs(made, options)
     check_complete(made, inputs)
     if (made.cells or inputs.before) and not options.yes:
-        if not host.is_attended():
-            raise ConfigError("Nothing was run: nobody can be asked. `--yes` runs the code.")
         tries = [code for each in made.tries for code in each.code] if made.agree > 1 else []
         code = "\n\n".join([*inputs.before, *(cell.source for cell in made.cells), *tries])
         if not host.confirm(f"\n{code}\n\nRun this code in a fresh kernel, with your rights?"):
-            raise ConfigError("Nothing was run: nobody approved the code.")
+            raise ConfigError("Nothing was run: nobody approved the code. `--yes` runs it without asking.")
     return verify(made, inputs, options.seconds, strict=options.strict, say=options.say)
 
 

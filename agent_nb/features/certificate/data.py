@@ -5,6 +5,7 @@ import base64
 import io
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,13 +108,10 @@ def _pandas(stored: Stored) -> Any:
 
     later = {label: dtype for label, dtype in stored.dtypes if "64[" in dtype}  # dates
     types = {label: str if label in later else dtype for label, dtype in stored.dtypes}
-    table = pandas.read_csv(
-        io.StringIO(stored.text),
-        dtype=types,
-        keep_default_na=False,
-        na_values=[_MISSING],
-        float_precision="round_trip",
-    ).astype(later)
+    options: Any = {"dtype": types, "keep_default_na": False, "na_values": [_MISSING]}
+    with warnings.catch_warnings(action="ignore"):  # the newest pandas needs no option for exact numbers
+        table = pandas.read_csv(io.StringIO(stored.text), float_precision="round_trip", **options)
+    table = table.astype(later)
     if stored.index:
         table = table.set_index([*table.columns[: len(stored.index)]])
         table.index.names = stored.index

@@ -64,14 +64,12 @@ def columns_of(value: Any) -> list[tuple[Any, Any]]:
     match type_name(value):
         case "pandas.DataFrame":
             return [(label, value.iloc[:, place]) for place, label in enumerate(value.columns)]
-        case "pandas.Series":
+        case "pandas.Series" | "pandas.Index" | "pandas.RangeIndex" | "polars.Series":
             return [(value.name, value)]
-        case "polars.DataFrame" | "pyarrow.lib.Table" | "pyarrow.Table" | "modin.DataFrame":
+        case "polars.DataFrame" | "pyarrow.Table" | "modin.DataFrame" | "narwhals.DataFrame":
             import narwhals
 
             return [(each.name, each) for each in narwhals.from_native(value, eager_only=True).iter_columns()]
-        case "polars.Series":
-            return [(value.name, value)]
     raise NotCanonicalError
 
 
@@ -80,15 +78,15 @@ def _pieces(value: Any) -> Iterator[bytes]:
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.ndarray | numpy.generic):
         yield from _array(numpy.asarray(value))
-    elif isinstance(value, _PLAIN):
-        yield _json(_plain(value))
+    elif isinstance(value, _PLAIN_TYPES):
+        yield _json(_tagged(value))
     else:
         index = getattr(value, "index", None) if type_name(value).startswith("pandas.") else None
         levels = (
             [] if index is None else [(name, index.get_level_values(n)) for n, name in enumerate(index.names)]
         )
         for label, column in (*levels, *columns_of(value)):
-            yield _json([_plain(label), str(column.dtype), len(column)])
+            yield _json([_tagged(label), str(column.dtype), len(column)])
             yield from _column(column)
 
 
@@ -102,7 +100,7 @@ def _column(column: Any) -> Iterator[bytes]:
     if kinds == {str} and (text := "\0".join(cells)).count("\0") == len(cells) - 1:
         yield text.encode("utf-8", "surrogatepass")  # ten times as fast as JSON
     else:
-        yield _json(cells if kinds <= _IN_CELLS else [*map(_plain, cells)])
+        yield _json(cells if kinds <= _IN_CELLS else [*map(_tagged, cells)])
 
 
 def _array(array: Any) -> Iterator[bytes]:
@@ -110,7 +108,7 @@ def _array(array: Any) -> Iterator[bytes]:
 
     yield _json([array.dtype.newbyteorder("<").str, [*array.shape]])
     if array.dtype.kind not in _BYTES:
-        yield _json(_plain(array.tolist()))
+        yield _json(_tagged(array.tolist()))
         return
     if array.dtype.kind == "f":
         array = numpy.where(numpy.isnan(array), array.dtype.type(numpy.nan), array)
@@ -121,7 +119,7 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
+def _tagged(value: Any, depth: int = 0) -> Any:
     """JSON that differs wherever the values differ, also by type."""
     kind = type(value)
     if depth > _DEEPEST:
@@ -129,11 +127,11 @@ def _plain(value: Any, depth: int = 0) -> Any:
     if kind in SCALARS:
         return value
     if kind in (list, tuple):
-        return [kind.__name__, *_plain_items(value, depth)]
+        return [kind.__name__, *_tagged_items(value, depth)]
     if kind is dict:
-        return ["dict", *([_plain(key, depth + 1), _plain(item, depth + 1)] for key, item in value.items())]
+        return ["dict", *([_tagged(key, depth + 1), _tagged(item, depth + 1)] for key, item in value.items())]
     if kind in (set, frozenset):
-        return [kind.__name__, *sorted(map(json.dumps, _plain_items(value, depth)))]
+        return [kind.__name__, *sorted(map(json.dumps, _tagged_items(value, depth)))]
     if kind in (float, complex, bytes) or isinstance(value, _AS_TEXT):
         return [type_name(value), repr(value) if kind in (float, complex, bytes) else str(value)]
     if kind.__module__.partition(".")[0] in ("pandas", "numpy") and not hasattr(value, "__len__"):
@@ -141,8 +139,8 @@ def _plain(value: Any, depth: int = 0) -> Any:
     raise NotCanonicalError
 
 
-def _plain_items(items: Iterable[Any], depth: int) -> Iterator[Any]:
-    return (_plain(item, depth + 1) for item in items)
+def _tagged_items(items: Iterable[Any], depth: int) -> Iterator[Any]:
+    return (_tagged(item, depth + 1) for item in items)
 
 
-_PLAIN = (*SCALARS, float, complex, bytes, list, tuple, dict, set, frozenset, *_AS_TEXT)
+_PLAIN_TYPES = (*SCALARS, float, complex, bytes, list, tuple, dict, set, frozenset, *_AS_TEXT)

@@ -86,7 +86,7 @@ def _executed(codes: Sequence[str], inputs: Inputs, seconds: float, folder: Path
 
     end, size = time.monotonic() + seconds, 0
 
-    class Client(NotebookClient):
+    class BoundedClient(NotebookClient):
         def process_message(self, message: Any, cell: Any, cell_index: int) -> Any:
             nonlocal size
             size += len(str(message.get("content")))
@@ -97,7 +97,7 @@ def _executed(codes: Sequence[str], inputs: Inputs, seconds: float, folder: Path
     manager = AsyncKernelManager()
     assert manager.kernel_spec
     manager.kernel_spec.argv = [sys.executable, "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    client = Client(
+    client = BoundedClient(
         new_notebook(cells=[new_code_cell(code) for code in codes]),
         km=manager,
         timeout_func=lambda cell: max(0.1, end - time.monotonic()),

@@ -22,13 +22,13 @@ class Certifying(FeatureCode[Any]):
 
     def part(self, run: PartInputs) -> RunPart | None:
         sent = run.prepared.kept.get(self.feature.name, ())
-        return Recording(sent, secrets.token_hex(16) if run.prepared.settings.data else "")
+        return InputsPart(sent, secrets.token_hex(16) if run.prepared.settings.data else "")
 
     def value(self, run: Run) -> Certificate:
         return certificate_of(run)
 
 
-class Recording(RunPart):
+class InputsPart(RunPart):
     def __init__(self, sent: Sequence[str], salt: str) -> None:
         self._sent, self._salt = sent, salt
         self._inputs: dict[str, Input] = {}

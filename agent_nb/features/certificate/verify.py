@@ -27,7 +27,7 @@ _UNSTABLE = {
 _SEED = re.compile(r"seed|random_state|default_rng\(\w")
 
 
-class Row(NamedTuple):
+class Compared(NamedTuple):
     what: str
     grade: str
     result: str
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Verification:
-    rows: Sequence[Row]
+    rows: Sequence[Compared]
     notes: Sequence[str]
     """The first is the outcome."""
 
@@ -95,17 +95,19 @@ def verify(
     """Run the code in a fresh kernel and compare; raises `ConfigError` if it cannot run."""
     check_complete(made, inputs)
     codes = [cell.source for cell in made.cells]
-    rows, outcomes = list[Row](), list[Outcome]()
+    rows, outcomes = list[Compared](), list[Outcome]()
     if codes:
         for number, outcome in enumerate(run_cells(codes, inputs, seconds)):
             say(f"Cell {number + 1} of {len(codes)}" if number < len(codes) else "Comparing")
             outcomes.append(outcome)
         _check_ran(made, outcomes)
         rows += _input_rows(made, inputs, outcomes[0].facts or {})
+        if error := outcomes[-1].error:
+            rows.append(Compared(f"cell {len(outcomes) - 1}", _NOT, error))
     agree = _agree_now(made, inputs, seconds, say)
     rows += _number_rows(made, [outcome.output for outcome in outcomes[1:]], agree, strict=strict)
     if agree < made.agree:
-        rows.append(Row("tries", _NOT, f"{agree} of {len(made.tries)} agree, not {made.agree}"))
+        rows.append(Compared("tries", _NOT, f"{agree} of {len(made.tries)} agree, not {made.agree}"))
     is_bad = any(row.grade == _NOT for row in rows)
     count = sum(row.result.startswith("cell") and row.grade != _NOT for row in rows)
     total = plural(len(made.claims), "computed number")
@@ -126,7 +128,7 @@ def _check_ran(made: Certificate, outcomes: Sequence[Outcome]) -> None:
         raise ConfigError(f"Cell {number} could not run: {last.error}.{remedy} {_STAYS}")
 
 
-def _input_rows(made: Certificate, inputs: Inputs, facts: Json) -> Iterator[Row]:
+def _input_rows(made: Certificate, inputs: Inputs, facts: Json) -> Iterator[Compared]:
     partial_data = {each.name: each.left_out for each in inputs.data if each.left_out}
     for each in made.inputs:
         if each.name not in inputs.names or not (each.is_read or each.name in facts):
@@ -134,37 +136,43 @@ def _input_rows(made: Certificate, inputs: Inputs, facts: Json) -> Iterator[Row]
         kind, size, digest = facts.get(each.name, ("nothing", "", ""))
         was, now = f"{each.type} {each.size}".strip(), f"{kind} {size}".strip()
         if each.name in partial_data:
-            yield Row(
+            yield Compared(
                 f"input {each.name}", "", f"not compared: it is without {listed(partial_data[each.name])}"
             )
         elif not each.digest:
-            yield Row(f"input {each.name}", "", f"not compared: not recorded, {each.note}")
+            yield Compared(f"input {each.name}", "", f"not compared: not recorded, {each.note}")
         elif digest == each.digest:
-            yield Row(f"input {each.name}", "the same", each.note)
+            yield Compared(f"input {each.name}", "the same", each.note)
         else:
             result = f"{now} instead of {was}" if was != now else "other contents"
-            yield Row(f"input {each.name}", _NOT, result)
+            yield Compared(f"input {each.name}", _NOT, result)
 
 
-def _number_rows(made: Certificate, outputs: Sequence[str], agree: int, *, strict: bool) -> Iterator[Row]:
+def _number_rows(
+    made: Certificate, outputs: Sequence[str], agree: int, *, strict: bool
+) -> Iterator[Compared]:
     """A row for each number of the answer, also for one that the certificate does not list."""
     places = {each.place for each in made.numbers}
     unlisted = [each for each in traced_numbers(made.answer, made.typed, list) if not places & {_place(each)}]
-    yield from (Row(each.text, _NOT, "the certificate does not say where it is from") for each in unlisted)
+    yield from (
+        Compared(each.text, _NOT, "the certificate does not say where it is from") for each in unlisted
+    )
     exact: dict[int, dict[tuple[str, int, str], bool]] = {}
     for each in made.numbers:
         if each.source != "computed":
-            yield Row(each.text, _NOT if strict and each.source != "given" else "", each.source)
+            yield Compared(each.text, _NOT if strict and each.source != "given" else "", each.source)
             continue
         if each.cell not in exact:
             exact[each.cell] = _found(made, outputs[each.cell - 1] if 0 < each.cell <= len(outputs) else "")
         found = exact[each.cell].get(each.place)
         if found is None:
-            yield Row(each.text, _NOT, f"cell {each.cell} does not give it now")
+            yield Compared(each.text, _NOT, f"cell {each.cell} does not give it now")
         elif each.policy == EXACT and not found:
-            yield Row(each.text, _NOT, f"cell {each.cell} gives a value that only rounds to it")
+            yield Compared(each.text, _NOT, f"cell {each.cell} gives a value that only rounds to it")
         else:
-            yield Row(each.text, "robust" if agree > 1 else _REPRODUCED, f"cell {each.cell}, {each.policy}")
+            yield Compared(
+                each.text, "robust" if agree > 1 else _REPRODUCED, f"cell {each.cell}, {each.policy}"
+            )
 
 
 def _found(made: Certificate, output: str) -> dict[tuple[str, int, str], bool]:

@@ -44,7 +44,7 @@ async def test_a_page_becomes_files_turns_and_messages(run_fake):
     assert run.cost is None
     changes = [event.call_id for event in run.events.of(events.FileChanged)]
     assert changes == [use.call.id for use in run.tool_uses]
-    assert "fake 1.2.3" in run.statement()
+    assert "fake 1.2.3" in run.certificate.to_markdown()
 
 
 async def test_the_question_shows_the_diff_of_a_call_that_was_never_announced(run_fake, fake):

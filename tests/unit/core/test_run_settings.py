@@ -95,7 +95,7 @@ def test_each_setting_answers_every_column(name):
     default, changed = RunSettings(), with_value(name, value)
     for column, answers in ANSWERS.items():
         assert getattr(row, column) in answers
-    assert {*row.listed_in} <= {"statement", "comparison"}
+    assert row.is_compared in (True, False)
     assert callable(row.matched) or row.matched in ("system", "batch", "no")
     assert (name in changed.matched()) == callable(row.matched)
     assert (name in changed.matched_in_batch()) == (row.matched == "batch")

@@ -34,7 +34,6 @@ ONE_USER = {
     "in_order": "for plugins whose calls depend on each other",
     "runs_last": "runs the call with the answer in the last turn",
     "started": "a run is saved while it goes, so saving begins with it",
-    "value": "counts the tries that agree, which none of them knows",
     "written": "writes calls as text after masking",
 }
 """The hooks that fewer than two built-in features use, and why they are there."""

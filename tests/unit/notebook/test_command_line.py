@@ -32,7 +32,7 @@ def test_show_replay_and_models_print_text(capsys: pytest.CaptureFixture[str]) -
     for words, expected in (
         (["show", PAGE], "create index.html"),
         (["replay", PAGE, "--pace", "0"], "when it was recorded."),
-        (["verify", PAGE], "contains a whole run, without code."),
+        (["verify", PAGE], "No number is claimed as computed."),
         (["models"], "demo:"),
     ):
         assert main(words) == 0, words
@@ -59,8 +59,6 @@ def test_export_writes_the_format_of_the_suffix(tmp_path: Path, suffix: str) -> 
     [
         (["show", "nowhere.run.jsonl"], "There is no file 'nowhere.run.jsonl'."),
         (["replay", "nowhere.run.jsonl"], "There is no cassette 'nowhere.run.jsonl'."),
-        (["verify", __file__], "is not a saved run"),
-        (["verify", NEEDS_DATA, "--run-code"], "The code needs rides, which the file does not contain."),
         (["export", PAGE, "menu.pdf"], "A run is written to files that end in .html, .md, .txt"),
         (["export", PAGE, f"{PAGE}/menu.md"], "cannot be written"),
         (["replay", PAGE, "--pace", "-1"], "pace"),
@@ -76,6 +74,22 @@ def test_a_failure_is_one_sentence_and_exit_code_1(
     assert "Traceback" not in output.err
 
 
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        ([__file__], 2, "It is not a certificate."),
+        ([NEEDS_DATA, "--yes"], 2, "The code needs rides, which the file does not contain"),
+        ([], 2, "verify: the following arguments are required: what."),
+        (["nowhere.html"], 2, "'nowhere.html' cannot be read: No such file or directory."),
+    ],
+)
+def test_what_cannot_be_verified_is_one_sentence_and_exit_code_2(words, status, sentence, capsys):
+    assert main(["verify", *words]) == status
+    printed = capsys.readouterr().out
+    assert sentence in printed
+    assert printed.count("\n") == 1
+
+
 def test_code_of_a_file_runs_only_after_a_yes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,10 +101,14 @@ def test_code_of_a_file_runs_only_after_a_yes(
         agent = Agent(scripted.ScriptedProvider(script), tools=kernel_tools(), approve="auto")
         agent.run_sync("x").save(path)
     trace.unlink()
-    for answer, exit_code in (("", 1), ("n\n", 1), ("y\n", 0)):
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert main(["verify", path]) == 2  # nobody is there
+    for answer, exit_code in (("", 2), ("n\n", 2), ("y\n", 0)):
         assert not trace.exists()
-        monkeypatch.setattr("sys.stdin", io.StringIO(answer))
-        assert main(["verify", path, "--run-code"]) == exit_code
+        terminal = io.StringIO(answer)
+        terminal.isatty = lambda: True
+        monkeypatch.setattr("sys.stdin", terminal)
+        assert main(["verify", path]) == exit_code
         assert code in capsys.readouterr().out
     assert trace.read_text() == "ran"
 

@@ -133,7 +133,7 @@ async def test_a_whole_run_loads_nothing() -> None:
     outputs = [output["data"] for cell in notebook["cells"] for output in cell.get("outputs", ())]
     written = [
         run.to_markdown(),
-        run.statement(),
+        run.certificate.to_markdown(),
         bundle(run)["text/markdown"],
         run.to_cells()._repr_markdown_(),
         *cells,

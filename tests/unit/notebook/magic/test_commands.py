@@ -222,13 +222,3 @@ def test_help_shows_options_and_commands(shell):
     assert shown.startswith("%%agent [NAME] [OPTION]...")
     assert "%agent export NAME [PATH]" in shown
     assert shell.run("%agent").stdout == shown
-
-
-def test_a_statement_is_about_the_named_runs_or_all(shell):
-    assert "No variable contains a run" in shell.run("%agent statement").stderr
-    shell.names.update(hero=replace(quick_run(), name="hero"), other=quick_run())
-    shell.names["again"] = shell.names["_"] = shell.names["hero"]
-    assert shell.run("%agent statement hero").stdout == shell.names["hero"].statement() + "\n"
-    said = shell.run("%agent statement").stdout
-    assert [line for line in said.splitlines() if line.startswith("### ")] == ["### hero", "### other"] * 2
-    assert "`nobody` is not a finished run" in shell.run("%agent statement nobody").stderr

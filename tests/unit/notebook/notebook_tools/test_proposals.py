@@ -244,7 +244,10 @@ async def test_every_form_of_the_run_says_what_was_accepted_and_refused(page, tm
         assert run.decided == {title.id: "accepted", changed.id: "refused"}
         assert "that it offered:\n\nNew Markdown cell at the top (accepted)\n\n```diff\n" in run.to_markdown()
         assert "<summary>Cell 4 (refused)</summary>" in run._repr_mimebundle_()["text/html"]
-        assert "offered: New Markdown cell at the top (accepted); Cell 4 (refused)." in run.statement()
+        assert [
+            "New Markdown cell at the top (accepted)",
+            "Cell 4 (refused)",
+        ] in run.certificate.stated.values()
         file = run.to_replay(tmp_path / "hero.html", overwrite=True).read_text()
         assert f'{{"change": "{title.id}", "decision": "accepted"}}' in file
     page.hub._runs.clear()
