@@ -79,6 +79,7 @@ class Certificate:
     version: str = VERSION
     name: str
     question: str
+    """As the user wrote it: without the values that were sent."""
     answer: str
     typed: Any = None
     """The answer as JSON if it has a type."""
@@ -157,6 +158,7 @@ def certificate_of(run: Run, namespace: Mapping[str, Any] | None = None) -> Cert
     steps = kept_steps(run, repeated=True)
     if namespace is not None:
         inputs = [*_compared(inputs, code_reads([step.code for step in steps], namespace), namespace, salt)]
+    settings = dict(run.settings)
     is_schema = run.settings.get("data") == "schema"
     cells = [*_users_cells(inputs), *_helpers(run)]
     places: dict[str, tuple[int, str]] = {}
@@ -169,11 +171,11 @@ def certificate_of(run: Run, namespace: Mapping[str, Any] | None = None) -> Cert
     return masked(
         Certificate(
             name=run.name,
-            question=run.prompt,
+            question=str(settings.pop("cell", "")) or run.prompt,
             answer=run.text,
             typed=run.plain_answer,
             is_schema=is_schema,
-            stated=_stated(run),
+            stated={**_stated(run), "settings": settings},
             numbers=tuple(_numbers(run, places, has_values=not is_schema)),
             inputs=tuple(sorted(inputs, key=lambda each: (each.kind, each.name))),
             cells=tuple(cells),
@@ -258,7 +260,8 @@ def _tries(run: Run) -> tuple[tuple[Try, ...], int]:
     runs = run.variants
     rows = run.answers.rows() if runs else []
     agree = max((row["agree"] for row in rows if row["variant"] == run.variant + 1), default=0)
-    return tuple(_try(each) for each in runs), agree
+    agreement = getattr(run, "agreement", None)  # of a feature that may not be there
+    return tuple(_try(each) for each in runs), agreement.agree if agreement is not None else agree
 
 
 def _try(run: Run) -> Try:

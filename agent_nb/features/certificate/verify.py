@@ -189,11 +189,13 @@ def _agree_now(made: Certificate, inputs: Inputs, seconds: float, say: Callable[
     """How many of the tries that agreed give all computed numbers of the answer again."""
     if made.agree < 2 or not made.claims:
         return made.agree
-    own, agree = [cell.source for cell in made.cells if cell.is_users], 0
-    for number, each in enumerate(made.tries, 1):
-        say(f"Try {number} of {len(made.tries)}")
-        outputs = "\n".join(outcome.output for outcome in run_cells([*own, *each.code], inputs, seconds))
-        agree += {each.place for each in made.claims} <= _found(made, outputs).keys()
+    own, claims = [cell.source for cell in made.cells if cell.is_users], {each.place for each in made.claims}
+    agree, tries = 0, [each for each in made.tries if claims <= _found(made, each.answer).keys()]
+    tries = tries if len(tries) >= made.agree else [*made.tries]
+    for number, each in enumerate(tries, 1):
+        say(f"Try {number} of {len(tries)}")
+        output = "\n".join(outcome.output for outcome in run_cells([*own, *each.code], inputs, seconds))
+        agree += claims <= _found(made, output).keys()
     return agree
 
 
