@@ -357,6 +357,15 @@ def take_stage(page: Page, lab: Lab) -> None:
     save(page.screenshot(), "stage")
 
 
+def take_certificate(page: Page, lab: Lab) -> None:
+    """The file alone, as a browser shows it."""
+    open_cells(page, lab, "certificate", SALES, BEST, "%agent certify best")
+    last = page.locator(".jp-Cell").nth(3).locator(".jp-InputPrompt")
+    expect(last).to_have_text("[4]:", timeout=120_000)
+    page.goto((lab.root / "best.certificate.html").as_uri())
+    save(page.screenshot(clip={"x": 0, "y": 0, "width": 1240, "height": 1000}), "certificate")
+
+
 def shoot(page: Page, name: str, *cells: int, leave: bool = True, most: float = 5000) -> None:
     """These cells, one below the other, up to this height; with `leave`, neither is selected."""
     if leave:
@@ -398,6 +407,7 @@ PICTURES: dict[str, Callable[[Page, Lab], None]] = {
     "bound": take_bound,
     "stage": take_stage,
     "uncomputed": take_uncomputed,
+    "certificate": take_certificate,
 }
 
 
