@@ -2,7 +2,6 @@
 
 import ast
 import json
-import math
 import platform
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
 from agent_nb._base.constants import VERSION
-from agent_nb._base.secrets import MASK, mask_json
+from agent_nb._base.secrets import MASK, safe_text
 from agent_nb._base.table import Table
-from agent_nb._base.text import sha256
+from agent_nb._base.text import change_texts, sha256
 from agent_nb._base.wire import Json, WireError, brief_wire, each_from_wire, from_wire
 from agent_nb.features.certificate.data import Stored
 from agent_nb.features.certificate.inputs import Input, Reads, code_reads, read_inputs
@@ -24,6 +23,7 @@ FORM = 1
 """Raise it with any change of the file's form: a file of this form is written again, byte for byte, to be verified."""
 EXACT, ROUNDED = "exact", "rounded as shown"
 SALT = "salt"
+MOST_VALUE = 2.0**53
 _MOST_OUTPUT = 10_000
 _STATED = (
     "model", "model_returned", "reason", "started", "ended", "settings", "ran_unasked", "approvals",
@@ -197,7 +197,7 @@ def _stated(run: Run) -> Json:
 
 def masked(made: Certificate) -> Certificate:
     wire = json.loads(json_text(made.wire))  # in the order in which a file has it
-    facts: Certificate = from_wire(Certificate, mask_json(wire))
+    facts: Certificate = from_wire(Certificate, change_texts(wire, safe_text))
     return facts
 
 
@@ -250,7 +250,7 @@ def _numbers(
             cell, output = places[each.match.source]
             policy = EXACT if each.match.is_exact else ROUNDED
             number = replace(number, source="computed", cell=cell, policy=policy)
-            if has_values and math.isfinite(value := each.match.value):
+            if has_values and abs(value := each.match.value) < MOST_VALUE:
                 number = replace(number, value=value, line=line_with(value, output).strip()[:300])
             yield number
 

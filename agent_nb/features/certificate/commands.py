@@ -68,7 +68,7 @@ def verify_command(host: Host, arguments: str | Run) -> Verification:
     made = certificate_of(run, host.namespace)
     if not options.notebook:
         options.yes = options.yes or host.has_run(run)
-        made = replace(made, data=tuple(_stored(each, "", host.namespace) for each in made.needs))
+        made = replace(made, data=tuple(_stored(each, None, host.namespace) for each in made.needs))
     return _verified(host, made, options)
 
 
@@ -105,10 +105,9 @@ def _inputs(made: Certificate, options: argparse.Namespace) -> Inputs:
         inputs = replace(inputs, data=(*made.data, *there))
     if notebook := options.notebook:
         cells = tuple(_cells_above(made.name, parse_json(_bytes(notebook))))
-        kept = tuple(
-            each for each in inputs.data if each.form != "file"
-        )  # nothing is written beside the notebook
-        inputs = replace(inputs, data=kept, before=cells, home=notebook.resolve().parent)
+        home = notebook.resolve().parent  # where nothing is written
+        data = tuple(each for each in inputs.data if each.form != "file")
+        inputs = replace(inputs, data=data, before=cells, home=home)
     return inputs
 
 

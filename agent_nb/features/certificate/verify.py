@@ -112,7 +112,10 @@ def verify(
     count = sum(row.result.startswith("cell") and row.grade != _NOT for row in rows)
     total = plural(len(made.claims), "computed number")
     first = f"Ran again in a fresh kernel: {count} of {total} reproduced."
-    first = first if made.claims else "No number is claimed as computed."
+    if not made.claims:
+        first = (
+            f"{'The code ran again in a fresh kernel. ' if codes else ''}No number is claimed as computed."
+        )
     return Verification(rows=rows, notes=[first, *_remarks(made, is_bad=is_bad)])
 
 

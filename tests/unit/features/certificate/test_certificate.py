@@ -179,6 +179,15 @@ HOSTILE = (
 )
 
 
+async def test_any_number_and_any_character_can_be_certified():
+    turns = [
+        [call("run_code", {"code": "f()"})],
+        [text("It is 1e300, 12345678901234567890 or \0\ud800 1e999.")],
+    ]
+    made = (await run_script(*turns, prompt="\0\ud800")).certificate
+    assert read_html(made.to_html()) == made
+
+
 async def test_hostile_texts_stay_text():
     turns = [[call("run_code", {"code": HOSTILE})], [text(f"{HOSTILE} is 12.5 {HOSTILE}")]]
     made = (await run_script(*turns, prompt=HOSTILE)).certificate
