@@ -131,8 +131,10 @@ def encoded_file(name: str, path: Path) -> Stored:
 
 def is_below(text: str) -> bool:
     """Whether a text can be the path of a file below a folder."""
-    path = Path(text[:250])
-    return bool(path.name) and text.isprintable() and not path.is_absolute() and ".." not in path.parts
+    if len(text) > 250 or not text.isprintable():
+        return False
+    path = Path(text)
+    return bool(path.name) and not path.is_absolute() and ".." not in path.parts
 
 
 def set_inputs(namespace: dict[str, Any], file: str) -> None:
@@ -155,7 +157,7 @@ def facts_of(names: Sequence[str], namespace: Mapping[str, Any], salt: str) -> d
             if name in namespace:
                 value = namespace[name]
                 facts[name] = type_name(value), size_of(value), digest_of(value, salt)
-            elif Path(name).is_file():
+            elif is_below(name) and Path(name).is_file():
                 facts[name] = "file", f"{Path(name).stat().st_size} bytes", digest_of_file(Path(name), salt)
         except Exception as error:  # the value's own code
             facts[name] = type_name(namespace.get(name)), "", type(error).__name__

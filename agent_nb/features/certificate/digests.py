@@ -21,6 +21,7 @@ _IN_CELLS = {*SCALARS, float}
 _BYTES = "biufcmMSU"
 """NumPy's kind codes of entries whose bytes say all about them."""
 _DEEPEST = 50
+_PLAIN_TYPES = (*SCALARS, float, complex, bytes, list, tuple, dict, set, frozenset, *_AS_TEXT)
 
 
 class NotCanonicalError(TypeError):
@@ -141,6 +142,3 @@ def _tagged(value: Any, depth: int = 0) -> Any:
 
 def _tagged_items(items: Iterable[Any], depth: int) -> Iterator[Any]:
     return (_tagged(item, depth + 1) for item in items)
-
-
-_PLAIN_TYPES = (*SCALARS, float, complex, bytes, list, tuple, dict, set, frozenset, *_AS_TEXT)

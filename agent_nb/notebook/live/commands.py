@@ -15,7 +15,6 @@ from agent_nb._base.wire import Json, WireError, from_wire, to_wire
 from agent_nb.core.errors import ConfigError, ToolError
 from agent_nb.core.feature import command_of
 from agent_nb.engine.approval import Answer
-from agent_nb.engine.draft import Host
 from agent_nb.files.cell_changes import ChangeDecision
 from agent_nb.images.pasted import save_pasted
 from agent_nb.notebook.kernel_tools.name_changes import undo_store
@@ -269,15 +268,15 @@ class KeepCommand(PageCommand, command="keep"):
 
 class VerifyCommand(PageCommand, command="verify"):
     def run(self, run: LiveRun) -> Coroutine[Any, Any, Json]:
-        """Refuse at once what cannot be verified; the returned coroutine does the rest."""
-        result, host = run.finished_result(self.number), session_host()
+        result = run.finished_result(self.number)
         cells_to_keep(result)
-        if not host.has_run(result):
-            command = host.command(f"verify {result.name}")
-            raise ConfigError(f"The code has not run in this kernel. `{command}` asks and runs it.")
-        return self._verify(host, result)
+        return self._verify(result)
 
-    async def _verify(self, host: Host, run: Run) -> Json:
+    async def _verify(self, run: Run) -> Json:
+        host = session_host()
+        if not host.has_run(run):
+            command = host.command(f"verify {run.name}")
+            raise ConfigError(f"The code has not run in this kernel. `{command}` asks and runs it.")
         result = await off_loop(command_of("verify").call, host, run)
         return {"text": result.text, "equal": result.is_same}
 

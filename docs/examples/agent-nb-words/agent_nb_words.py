@@ -26,6 +26,10 @@ class Limited(plugins.FeatureCode):
         most = run.prepared.get(WORDS)
         return None if most is None else Counted(most)
 
+    def value(self, run):
+        """What `run.words` is, here what the part has kept."""
+        return super().value(run)
+
     def addition(self, run):
         """What HTML, Markdown and text add to the run, also to a loaded one."""
         return (
