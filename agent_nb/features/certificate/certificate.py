@@ -158,9 +158,9 @@ def certificate_of(run: Run, namespace: Mapping[str, Any] | None = None) -> Cert
     steps = kept_steps(run, repeated=True)
     if namespace is not None:
         inputs = [*_compared(inputs, code_reads([step.code for step in steps], namespace), namespace, salt)]
-    settings = dict(run.settings)
     elif not inputs:  # of a file in which nothing was recorded
         inputs = [Input(name=name, kind="data", note="nothing recorded it") for name in run.to_cells().inputs]
+    settings = dict(run.settings)
     is_schema = run.settings.get("data") == "schema"
     cells = [*_users_cells(inputs), *_helpers(run)]
     places: dict[str, tuple[int, str]] = {}
