@@ -4,7 +4,7 @@ import ast
 import json
 import platform
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
@@ -24,6 +24,8 @@ FORM = 1
 EXACT, ROUNDED = "exact", "rounded as shown"
 SALT = "salt"
 MOST_VALUE = 2.0**53
+FORMS: dict[str, "Callable[[Certificate], str]"] = {}
+"""`forms.py` adds them."""
 _MOST_OUTPUT = 10_000
 _STATED = (
     "model", "model_returned", "reason", "started", "ended", "settings", "ran_unasked", "approvals",
@@ -120,15 +122,11 @@ class Certificate:
 
     def to_html(self) -> str:
         """One page that needs no script and no network, with the facts as JSON in it. `agent-nb verify` reads it."""
-        from agent_nb.features.certificate.forms import html_form
-
-        return html_form(self)
+        return FORMS["html"](self)
 
     def to_markdown(self) -> str:
         """The certificate as the appendix of a paper, with blanks for you to fill in."""
-        from agent_nb.features.certificate.forms import markdown_form
-
-        return markdown_form(self)
+        return FORMS["markdown"](self)
 
     def table(self) -> Table:
         rows = [(each.text, each.source, each.cell or "", each.line) for each in self.numbers]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from agent_nb._base.text import fenced, plural, printable, printable_line
 from agent_nb._base.wire import from_wire, parse_json
-from agent_nb.features.certificate.certificate import FORM, Certificate, json_text
+from agent_nb.features.certificate.certificate import FORM, FORMS, Certificate, json_text
 from agent_nb.plugins import ConfigError
 from agent_nb.plugins.engine import as_text
 
@@ -205,3 +205,6 @@ def _how_to_check(made: Certificate) -> str:
     missing = [each.name for each in made.needs if each.name not in stored]
     needs = f" It needs {', '.join(missing)}: add --notebook NOTEBOOK or --data FOLDER." if missing else ""
     return f"agent-nb verify FILE shows the code, asks, runs it again and compares the numbers.{needs}"
+
+
+FORMS.update(html=html_form, markdown=markdown_form)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+import agent_nb.features.certificate.forms  # noqa: F401 - adds the forms
 from agent_nb._base.threads import off_loop
 from agent_nb._base.wire import Json, brief_wire
 from agent_nb.features.certificate.certificate import SALT, Certificate, certificate_of
