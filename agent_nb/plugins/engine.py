@@ -1,6 +1,7 @@
 """What built-in features may use of the package besides `agent_nb.plugins`. It is not promised to plugins."""
 
 from agent_nb.core.events import ENDINGS
+from agent_nb.core.limited import UnreadableError, call_within
 from agent_nb.core.run_settings import ANSWER_TOOL, CODE_TOOL, DATA_TOOLS, stricter
 from agent_nb.engine.description import joined
 from agent_nb.engine.draft import DECLINED

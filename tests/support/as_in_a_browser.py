@@ -43,7 +43,7 @@ def leftovers(folder: Path) -> tuple[Path, Path]:
 
 async def main() -> dict[str, Any]:
     from agent_nb import Agent, model, replay, tool
-    from agent_nb._base.limited import call_within
+    from agent_nb.core.limited import call_within
     from agent_nb.notebook.front_end import is_attended
     from agent_nb.notebook.page.bindings import bind_values
     from agent_nb.notebook.page.calls import call as call_bound

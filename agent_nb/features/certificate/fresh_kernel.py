@@ -12,8 +12,8 @@ from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from agent_nb._base.secrets import is_secret_name
-from agent_nb._base.text import printable, shortened
+from agent_nb._base.secrets import is_secret_name, shortened
+from agent_nb._base.text import printable
 from agent_nb._base.wire import to_wire
 from agent_nb.features.certificate.data import Stored
 from agent_nb.plugins import ConfigError

@@ -11,8 +11,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from agent_nb._base.limited import UnreadableError, call_within
-from agent_nb._base.secrets import mask
 from agent_nb.features.certificate.data import is_below
 from agent_nb.features.certificate.digests import (
     NotCanonicalError,
@@ -21,7 +19,7 @@ from agent_nb.features.certificate.digests import (
     size_of,
     type_name,
 )
-from agent_nb.plugins.engine import names_in, parse_cell
+from agent_nb.plugins.engine import UnreadableError, call_within, names_in, parse_cell
 
 SECONDS = 0.3
 """Maximum duration of a digest."""
@@ -73,7 +71,7 @@ def read_inputs(reads: Reads, namespace: Mapping[str, Any], salt: str) -> Iterat
         if source := _source_of(name, value):
             inner = code_reads([source], namespace) if is_read else {}
             waiting |= {other: True for other, is_inner in inner.items() if is_inner and other not in done}
-            yield Input(kind="code", source=mask(source), **facts)
+            yield Input(kind="code", source=source, **facts)
         else:
             digest, note = _within(partial(digest_of, value, salt))
             yield Input(

@@ -5,8 +5,8 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import safe_line
+from agent_nb.core.limited import UnreadableError, call_within
 from agent_nb.notebook.values.classes import known_class, size_of
 from agent_nb.notebook.values.kinds import kind_of
 

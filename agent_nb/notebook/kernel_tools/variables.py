@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
-from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import MASK, short_line
 from agent_nb._base.table import Table
 from agent_nb._base.wire import Json
 from agent_nb.core.errors import ConfigError, ToolError
+from agent_nb.core.limited import UnreadableError, call_within
 from agent_nb.notebook.user_variables import CODE, is_of, newest_variables
 from agent_nb.notebook.values.classes import class_name, counted, shape_text, size_of
 from agent_nb.notebook.values.describe_values import describe, read_path

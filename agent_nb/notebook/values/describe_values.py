@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
-from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import MASK, beginning, mask, mask_values
 from agent_nb._base.text import fenced
 from agent_nb._base.threads import off_loop
 from agent_nb.core.errors import AgentError, ConfigError
 from agent_nb.core.events import ENDINGS
+from agent_nb.core.limited import UnreadableError, call_within
 from agent_nb.engine.description import Description, joined
 from agent_nb.engine.handle import Handle
 from agent_nb.files import Files, entry_of, human_size

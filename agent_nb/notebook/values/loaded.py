@@ -7,8 +7,8 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import mask_values
+from agent_nb.core.limited import UnreadableError, call_within
 from agent_nb.engine.description import Description
 from agent_nb.notebook.user_variables import newest_variables, user_data, user_names
 from agent_nb.notebook.values.classes import LAZY, class_of

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
 
-from agent_nb._base.limited import UnreadableError, call_within
+from agent_nb.core.limited import UnreadableError, call_within
 from agent_nb.engine.data_gate import schema_text
 from agent_nb.engine.description import Description
 from agent_nb.notebook.values.classes import class_name, class_names, size_of

@@ -10,7 +10,6 @@ from types import ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from agent_nb._base.limited import UnreadableError, call_within
 from agent_nb._base.secrets import (
     can_be_secret,
     forms_of,
@@ -19,6 +18,7 @@ from agent_nb._base.secrets import (
     place_found,
     safe_line,
 )
+from agent_nb.core.limited import UnreadableError, call_within
 from agent_nb.notebook.values.classes import LAZY, class_of
 from agent_nb.notebook.values.kinds import has_columns, kind_of
 from agent_nb.notebook.values.value_masking import BUILT_IN, DEPTH, PLAIN, Masks, is_secret, stored

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from agent_nb._base.limited import UnreadableError, call_within
+from agent_nb.core.limited import UnreadableError, call_within
 
 
 class MuteError(Exception):
