@@ -12,7 +12,6 @@ from typing import Any
 
 from agent_nb._base.command import Command, Printed
 from agent_nb._base.constants import MODEL_VARIABLE, VERSION
-from agent_nb._base.secrets import terminal_text
 from agent_nb._base.table import Table
 from agent_nb._base.text import printable_line
 from agent_nb.core.errors import AgentError
@@ -36,7 +35,7 @@ class TerminalHost:
         return False
 
     def say(self, text: str) -> None:
-        print(terminal_text(text), file=sys.stderr)
+        print(printable_line(text), file=sys.stderr)
 
     def confirm(self, question: str) -> bool:
         from agent_nb.notebook.asking import confirm

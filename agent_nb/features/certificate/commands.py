@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from agent_nb._base.atomic import read_file, write_own
 from agent_nb._base.command import Printed
-from agent_nb._base.secrets import is_secret_name, safe_text
+from agent_nb._base.secrets import has_secret, is_secret_name
 from agent_nb._base.text import listed, printable_line
 from agent_nb._base.wire import parse_json
 from agent_nb.features.certificate.certificate import Certificate, certificate_of, masked
@@ -46,10 +46,10 @@ def certify_command(host: Host, arguments: str) -> str:
     if (form := forms.get(Path(path).suffix.lower())) is None:
         raise ConfigError(f"A certificate is written to files that end in .html or .md, not to {path!r}.")
     text = form()
-    if (safe := safe_text(text)) != text:
+    if has_secret(text):
         raise ConfigError("The certificate would contain a secret, so it was not written.")
     try:
-        written = write_own(path, safe.encode(), overwrite=False, home=host.home)
+        written = write_own(path, text.encode(), overwrite=False, home=host.home)
     except OSError as error:
         raise ConfigError(f"{path!r} cannot be written: {error.strerror or error}.") from None
     return " ".join([f"Wrote {written.name}.", repr(made).splitlines()[-1], *notes])
@@ -168,7 +168,7 @@ def _stored(each: Input, salt: str | None, namespace: Mapping[str, Any]) -> Stor
         stored = encoded(name, value, tuple(label for label in labels if is_secret_name(label)))
     except (NotExactError, NotCanonicalError):
         raise ConfigError(f"`{name}` cannot be written as text from which it could be made again.") from None
-    if is_secret_name(name) or safe_text(stored.text) != stored.text:
+    if is_secret_name(name) or has_secret(stored.text):
         raise ConfigError(f"`{name}` contains a secret.")
     return stored
 
