@@ -91,7 +91,12 @@ def test_a_module_beside_the_notebook_does_not_stand_in_for_our_dependencies(tmp
     with start_kernel(tmp_path, load=False, **keys) as kernel:
         kernel.run("import sys\nsys.path.insert(0, '')")
         assert kernel.run("%load_ext agent_nb").status == "ok"
-        lines = ("%agent models", "%agent runs", "%%agent a -m anthropic: --dry-run\nx", "%agent certify hero")
+        lines = (
+            "%agent models",
+            "%agent runs",
+            "%%agent a -m anthropic: --dry-run\nx",
+            "%agent certify hero",
+        )
         for cell in (DEMO, DEMO.replace("hero", "rec --record"), *lines):
             kernel.run(cell)
         kernel.run("import importlib\nimportlib.invalidate_caches()\nsys.path.append('more')")

@@ -42,7 +42,7 @@ async def doctor(host: Host, arguments: str) -> Table | str:
     return await _report(host, arguments.split())
 
 
-def in_terminal(words: Sequence[str]) -> Table | str:
+def in_terminal(terminal: Host, words: Sequence[str]) -> Table | str:
     return asyncio.run(_report(None, words))
 
 

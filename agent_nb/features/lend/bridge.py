@@ -252,7 +252,7 @@ def _failed(message: Json, text: str) -> Json:
     return rpc_error(message["id"], REFUSED, text)
 
 
-def serve(words: Sequence[str]) -> Any:
+def serve(host: object, words: Sequence[str]) -> Any:
     """`agent-nb mcp [NOTEBOOK]`. Some clients pass no variables on, so the folder of leases may be named."""
     parser = argparse.ArgumentParser(prog="agent-nb mcp", description=__doc__)
     parser.add_argument("notebook", nargs="?", default="", help="its file, if several are lent")
