@@ -40,7 +40,7 @@ from agent_nb.run.printed import printed_text
 from agent_nb.run.run import combine_variants
 from agent_nb.run.run_reader import load
 from agent_nb.run.store import RunStore
-from agent_nb.run.supported_numbers import TracedNumber, lacks_printed, line_with, output_text, traced_numbers
+from agent_nb.run.supported_numbers import TracedNumber, line_with, output_text, traced_numbers
 from agent_nb.tools.answer import AnswerType, answer_type
 from agent_nb.tools.base import Branch, BranchMaker, LoadedData
 from agent_nb.tools.preview_tools import PAGE_VIEWER

@@ -154,7 +154,7 @@ def _branches(host: Host) -> list[Line]:
     maker = next(tool.branches for tool in host.tools(["kernel"]) if tool.branches)
     try:
         if not maker.are_safe():
-            maker.check(implied=True)
+            maker.check("Branches may fail here.", "work in the session")
     except ConfigError as error:
         return [Line("Branches", False, "the kernel cannot be copied safely", str(error))]
     return [Line("Branches", True, "the kernel can be copied")]
