@@ -239,7 +239,7 @@ class BranchedSession(Protocol):
 class BranchMaker(Protocol):
     """Copies the session for tools that can work in a branch."""
 
-    def check(self, why: str = "", remedy: str = "leave out `--branch`") -> None:
+    def check(self, why: str = "", remedy: str = "") -> None:
         """Raise `ConfigError` if branches cannot be made here, or are risky and the user has not asked for one.
 
         `why` is a sentence that says what needs a branch that the user has not asked for.

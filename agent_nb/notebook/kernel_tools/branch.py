@@ -94,7 +94,8 @@ class Branches:
     def are_safe(self) -> bool:
         return _has_fork() and not _caution()
 
-    def check(self, why: str = "", remedy: str = "leave out `--branch`") -> None:
+    def check(self, why: str = "", remedy: str = "") -> None:
+        remedy = remedy or "leave out `--branch`"
         if not _has_fork():
             raise ConfigError(
                 f"{why} A branch is a copy of the kernel's process, which Windows and JupyterLite cannot make: "

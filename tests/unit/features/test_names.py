@@ -9,6 +9,7 @@ from tests.unit.test_layers import PACKAGE
 WORDS = {"answer", "cells", "check", "elements", "figures", "images", "numbers", "system"}
 """Names that are ordinary words of messages, pages and records, too."""
 NAMED = {
+    "agree": {"render/answers.py": "a column of the table of answers"},
     "ask_user": {"demo/own_tools.py": "the demo answers by tools"},
     "branch": {
         "core/messages.py": "the origin of a text in saved messages",
