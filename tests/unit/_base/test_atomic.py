@@ -50,7 +50,9 @@ ALLOWED = {
     "notebook/kernel_tools/inherited.py": "opens again what the session has open",
     "features/certificate/fresh_kernel.py": "a new folder of its own below the system's temporary folder",
     "features/certificate/data.py": "in the fresh kernel, below that folder, after `is_below`",
-    "marimo.py": "deletes a recording, after `check_place`",
+    "features/lend/command.py": "deletes its own file in Jupyter's runtime folder; of a link, the link",
+    "features/lend/lease.py": "deletes files of ended kernels in Jupyter's runtime folder; of a link, the link",
+    "notebook/cell_runs.py": "deletes a recording, after `check_place`",
     "run/store.py": "deletes old runs, under a lock that refuses links",
     "run/replay_file.py": "a new folder of its own below the system's temporary folder",
 }
