@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { changed, done, finished, type Loose, piece, script, started, text, tool, turn } from "./events.ts";
+import { changed, done, finished, type Loose, piece, script, started, text, thinking, tool, turn } from "./events.ts";
 import { shadow, soon } from "./kernel.ts";
 import { kernel, show } from "./stage.ts";
 
@@ -67,17 +67,31 @@ describe("lists of files", () => {
 	});
 });
 
-test("in a narrow frame the transcript of a run with a page folds", async () => {
-	await tell(started, turn, ...wrote("index.html"), text("39% are espresso."), finished());
-	const folded = (): [boolean, string | null] => [
-		one(".anb-body").classList.contains("folded"),
-		one(".anb-fold").getAttribute("aria-expanded"),
+test("a run that has ended well shows its result, then the field, then how it came about", async () => {
+	await tell(started, turn, thinking("Hm."), ...wrote("index.html"), text("39% are espresso."));
+	const isBeside = (): boolean => one(".anb-left").contains(one(".anb-scroll"));
+	expect(isBeside()).toBe(true);
+	await tell(finished());
+	expect(isBeside()).toBe(false);
+	const parts = [...one(".anb-frame").children].map(({ classList }) => classList[0]);
+	const order = ["anb-head", "anb-place", "anb-compose", "anb-below", "anb-foot"];
+	expect(parts.filter((part) => order.includes(part ?? ""))).toEqual(order);
+	const state = (): unknown[] => [
+		one(".anb-how").textContent,
+		one(".anb-how").getAttribute("aria-expanded"),
+		one(".anb-scroll").hidden,
 	];
-	expect(folded()).toEqual([true, "false"]);
-	await press(".anb-fold");
-	expect(folded()).toEqual([false, "true"]);
-	await press(".anb-fold");
-	expect(folded()).toEqual([true, "false"]);
+	expect(state()).toEqual(["How: 1 step, thought 1.0 s", "false", true]);
+	await press(".anb-how");
+	expect(state()).toEqual(["How: 1 step, thought 1.0 s", "true", false]);
+	await press(".anb-how");
+	expect(state()).toEqual(["How: 1 step, thought 1.0 s", "false", true]);
+});
+
+test("a run that was stopped keeps its transcript beside its result", async () => {
+	await tell(started, turn, ...wrote("index.html"), finished("stopped"));
+	expect(one(".anb-left").contains(one(".anb-scroll"))).toBe(true);
+	expect(one(".anb-scroll").textContent).toContain("The run was stopped");
 });
 
 describe("the pane of the result", () => {

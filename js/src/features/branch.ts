@@ -65,7 +65,7 @@ function createApplyPicked(context: Context): VariantPart {
 	let number = 0;
 
 	function press(): void {
-		Object.assign(context.choices, { apply: number, unfolded: true, alone: false });
+		Object.assign(context.choices, { apply: number, alone: false });
 		openVariant(context, number);
 	}
 

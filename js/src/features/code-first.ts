@@ -8,12 +8,13 @@ import { insert } from "../view/shared/cell-button.ts";
 
 const NEW_BLOCKS = ":scope > li > .anb-say .anb-snippet:not(.unrun)";
 
-function createMarks(context: Context, log: HTMLElement): (snapshot: Snapshot) => void {
+function createMarks(context: Context, lists: readonly HTMLElement[]): (snapshot: Snapshot) => void {
 	return ({ run, state }) => {
 		const shown = state.busy ? null : shownOf(run, "code_first", context.choices.variant);
-		for (const block of shown ? log.querySelectorAll<HTMLElement>(NEW_BLOCKS) : []) {
+		if (!shown) return;
+		for (const block of lists.flatMap((list) => [...list.querySelectorAll<HTMLElement>(NEW_BLOCKS)])) {
 			const code = block.querySelector("pre.py")?.textContent?.trimEnd() ?? "";
-			if (!shown?.blocks.includes(code)) continue;
+			if (!shown.blocks.includes(code)) continue;
 			block.classList.add("unrun");
 			block.lastElementChild?.prepend(h("span", { class: "anb-unrun" }, "not run"), createRun(context, code));
 		}

@@ -22,22 +22,30 @@ function uncomputedLine(text: string): HTMLElement[] {
 }
 
 /** Marks the numbers in the last text of a transcript and in the answer below it. */
-function createNumbers(context: Context, log: HTMLElement): (snapshot: Snapshot) => void {
+function createNumbers(context: Context, lists: readonly HTMLElement[]): (snapshot: Snapshot) => void {
 	let drawn = NONE;
-	listen(log, "click", context.signal, (event) => {
+	let marked: Element | undefined;
+	const all = (selector: string): HTMLElement[] =>
+		lists.flatMap((list) => [...list.querySelectorAll<HTMLElement>(selector)]);
+
+	function press(event: MouseEvent): void {
 		const number = (event.target as Element).closest<HTMLElement>("a.anb-number");
 		if (!number) return;
 		event.preventDefault();
-		show(log, number.dataset.output ?? "");
-	});
+		context.choices.unfolded = true;
+		context.draw();
+		show(all("[data-call]"), number.dataset.output ?? "");
+	}
+	for (const list of lists) listen(list, "click", context.signal, press);
 	return ({ run, state }) => {
 		const numbers = numbersOf(run, { number: context.choices.variant, state });
-		if (numbers === drawn) return;
+		const answer = all(":scope > li > .anb-say").at(-1);
+		if (numbers === drawn && answer === marked) return;
 		drawn = numbers;
-		const answer = [...log.querySelectorAll(":scope > li > .anb-say")].at(-1);
-		const typed = log.querySelector(":scope > li > .anb-typed");
-		for (const words of log.querySelectorAll(".anb-uncomputed")) words.remove();
-		for (const mark of log.querySelectorAll(".anb-number")) mark.replaceWith(...mark.childNodes);
+		marked = answer;
+		const typed = all(":scope > li > .anb-typed")[0];
+		for (const words of all(".anb-uncomputed")) words.remove();
+		for (const mark of all(".anb-number")) mark.replaceWith(...mark.childNodes);
 		answer?.normalize();
 		if (answer) markText(answer, numbers.table);
 		if (typed) markEntries(typed, numbers);
@@ -124,8 +132,8 @@ function textsOf(answer: Element): { start: number; node: Text }[] {
 }
 
 /** Scrolls to the call with this output. */
-function show(log: HTMLElement, callId: string): void {
-	for (const row of log.querySelectorAll<HTMLElement>("[data-call]")) {
+function show(rows: readonly HTMLElement[], callId: string): void {
+	for (const row of rows) {
 		const isMatch = row.dataset.call === callId;
 		row.classList.toggle("found", isMatch);
 		if (!isMatch) continue;

@@ -63,8 +63,8 @@ export interface RowPart {
 }
 
 export interface Slots {
-	/** In the transcript's last text and in the answer below it. The function that it returns is called with every change. */
-	answer(context: Context, log: HTMLElement): (snapshot: Snapshot) => void;
+	/** In the last text of the transcript or of the answer, and in the typed answer. The function that it returns is called with every change. */
+	answer(context: Context, lists: readonly HTMLElement[]): (snapshot: Snapshot) => void;
 	names(context: Context): NamesPart;
 	/** Words before the phase in the header; empty for none. */
 	header(context: Context): (snapshot: Snapshot) => string;

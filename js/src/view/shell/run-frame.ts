@@ -1,4 +1,4 @@
-// The frame of one run: header, variants, transcript and result, request, scrubber and footer.
+// The frame of one run: header, variants, transcript and result, request, scrubber, field, folded transcript and footer.
 
 import { createLazyView, h, setAttribute } from "../../base/dom.ts";
 import { LETTERS } from "../../base/keys.ts";
@@ -25,6 +25,7 @@ export function createFrame(context: Context): BodyView {
 	const [composer, footer] = [createComposer(context), createFooter(context)];
 	const parts = [header, variants, place, ...below, request, scrubber, composer, footer];
 	const element = h("section", { class: "anb-frame" }, ...parts.map((part) => part.element));
+	footer.element.before(place.below);
 	element.append(createEdge(element));
 	listenForFullScreen(context, element);
 	const forgetNote = createForgetNote(context);

@@ -77,7 +77,7 @@ function shownCell(shown = ""): CellSource | null {
 }
 
 /** The card's title; empty if the run needs no card. */
-function headingOf(state: VariantState, run: RunState): string {
+export function headingOf(state: VariantState, run: RunState): string {
 	if (state.busy) return "";
 	if (state.cut) return run.lost.charAt(0).toUpperCase() + run.lost.slice(1);
 	const how = state.reason === "failed" ? "failed" : `was ${phaseText(state.phase)}`;

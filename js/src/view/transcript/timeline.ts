@@ -1,6 +1,5 @@
 // The transcript: a row for each piece of thinking or text, each tool call, each retry.
 
-import { copyText } from "../../base/clipboard.ts";
 import {
 	createKeyedList,
 	h,
@@ -14,7 +13,6 @@ import {
 import { bytes, seconds, sumOf } from "../../base/format.ts";
 import { Markdown } from "../../base/markdown.ts";
 import { addToAsk } from "../../run/ask.ts";
-import { canInsert } from "../../run/cells.ts";
 import type { PlanEntry, Thumbnail } from "../../run/events.ts";
 import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../run/phase.ts";
 import {
@@ -27,21 +25,25 @@ import {
 	type VariantState,
 } from "../../run/state.ts";
 import { type BodyView, type Context, canRefer, type Snapshot, type Ticking, viewsIn } from "../context.ts";
-import { iconButton, textButton } from "../shared/buttons.ts";
-import { createInsertButton } from "../shared/cell-button.ts";
+import { textButton } from "../shared/buttons.ts";
 import { createFold } from "../shared/fold.ts";
 import { createItem } from "../shared/item.ts";
+import { hasResult } from "../shown.ts";
+import { answerOf, createAnswer, createText } from "./answer.ts";
 import { createEnd } from "./end-card.ts";
+import { isReadFirst } from "./folded-transcript.ts";
 import { createLeft } from "./notebook-names.ts";
 import { codeOf, createToolRow, lineCounts } from "./tool-row.ts";
 
-export function createTimeline(context: Context): BodyView {
+/** The transcript, and below it the answer, which a run that has ended shows above. */
+export function createTimeline(context: Context): BodyView & { readonly answer: HTMLElement } {
 	const promptImages = createPromptImages();
 	const log = h("ol", { class: "anb-log" });
+	const answer = createAnswerList(context);
 	const scroll = h(
 		"div",
 		{ class: "anb-scroll", tabindex: 0, role: "region", "aria-label": "Transcript" },
-		h("div", { class: "anb-transcript" }, promptImages.element, log),
+		h("div", { class: "anb-transcript" }, promptImages.element, log, answer.element),
 	);
 	const ticking: Ticking = new Set();
 	const updateList = createKeyedList<Row | TurnMark | Edits>(
@@ -49,34 +51,51 @@ export function createTimeline(context: Context): BodyView {
 		(row) => row.key,
 		(row) => createRow(context, row, ticking) as View<Row | TurnMark | Edits>,
 	);
-	const suggestions = createSuggestions(context);
 	const end = createEnd(context);
-	const leftNames = createLeftNames(context);
-	const lastRows = viewsIn(context, "row").map((create) => create(context));
 	const waiting = createWaiting();
-	const updateAnswer = viewsIn(context, "answer").map((create) => create(context, log));
+	const lists = [log, answer.element];
+	const updateNumbers = viewsIn(context, "answer").map((create) => create(context, lists));
 
 	return {
 		element: scroll,
+		answer: answer.element,
 		update(snapshot) {
-			promptImages.update(snapshot.state.images);
-			const items = context.choices.replay
-				? withTurns(snapshot.state)
-				: [...snapshot.state.rows, ...calledRows(context)];
-			updateList(foldEdits(items));
-			const { busy, rows } = snapshot.state;
-			const ended = !busy && rows.some(hasRunCode);
-			log.classList.toggle("ended", ended);
-			if (leftNames.update(ended ? rows : [])) log.append(leftNames.element);
-			for (const row of lastRows) place(log, row.element, row.update(snapshot));
-			place(log, suggestions.element, suggestions.update(snapshot));
+			const { state } = snapshot;
+			promptImages.update(state.images);
+			const above = answer.update(snapshot);
+			const rows = state.rows.filter((row) => row !== above);
+			updateList(foldEdits(context.choices.replay ? withTurns(state) : [...rows, ...calledRows(context)]));
+			log.classList.toggle("ended", !state.busy && state.rows.some(hasRunCode));
 			place(log, end.element, end.update(snapshot));
-			for (const update of updateAnswer) update(snapshot);
+			for (const update of updateNumbers) update(snapshot);
 			this.tick(snapshot);
 		},
 		tick(snapshot) {
 			place(log, waiting.element, !context.choices.replay && waiting.update(snapshot));
 			for (const tick of ticking) tick(snapshot);
+		},
+	};
+}
+
+/** The answer, the names that code has left, and what may be asked next. */
+function createAnswerList(context: Context) {
+	const element = h("ol", { class: "anb-log anb-answer" });
+	const updateText = createAnswer(context, element);
+	const suggestions = createSuggestions(context);
+	const leftNames = createLeftNames(context);
+	const lastRows = viewsIn(context, "row").map((create) => create(context));
+	return {
+		element,
+		/** Returns the row of the transcript that it shows in its place. */
+		update(snapshot: Snapshot): StreamRow | null {
+			const { state } = snapshot;
+			const text = isReadFirst(context, snapshot) && !hasResult(state) ? answerOf(state) : null;
+			updateText(state, text);
+			for (const row of lastRows) place(element, row.element, row.update(snapshot));
+			if (leftNames.update(!state.busy && state.rows.some(hasRunCode) ? state.rows : []))
+				element.append(leftNames.element);
+			place(element, suggestions.element, suggestions.update(snapshot));
+			return text;
 		},
 	};
 }
@@ -204,36 +223,6 @@ function createThinking(context: Context, ticking: Ticking): View<StreamRow> {
 function thinkingLabel({ from, to }: StreamRow): string {
 	if (to === null) return "Thinking";
 	return to - from < 0.05 ? "Thought" : `Thought for ${seconds(to - from)}`;
-}
-
-function createText(context: Context): View<StreamRow> {
-	const say = h("div", { class: "anb-say anb-md" });
-	const markdown = new Markdown(say);
-	const element = createItem(null, say, markdown.rest.element);
-	return {
-		element,
-		update(row) {
-			const ended = row.to !== null;
-			markdown.set(row.text, ended);
-			say.classList.toggle("writing", !ended);
-			if (ended) addCodeButtons(context, say);
-		},
-	};
-}
-
-/** Buttons on a code block of an answer: copy, and insert as a cell if it is Python and cells can be inserted. */
-function addCodeButtons(context: Context, answer: HTMLElement): void {
-	for (const pre of answer.querySelectorAll<HTMLElement>(":not(.anb-snippet) > pre")) {
-		const code = pre.textContent?.trimEnd() ?? "";
-		const copy = iconButton("copy", "Copy code", () => void copyText(context, code));
-		const block = h("div", { class: "anb-snippet" });
-		pre.replaceWith(block);
-		const insert =
-			pre.matches(".py") &&
-			canInsert(context.run) &&
-			createInsertButton(context, "Insert as a cell", code, "Insert this code below");
-		block.append(pre, h("span", null, insert, copy));
-	}
 }
 
 function createLine({ state }: LineRow): View<LineRow> {

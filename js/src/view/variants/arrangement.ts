@@ -18,8 +18,10 @@ import {
 	factsOf,
 } from "./variant-parts.ts";
 
-export function createPlace(context: Context): BodyView {
+/** `below` is the place of a folded transcript. */
+export function createPlace(context: Context): BodyView & { readonly below: HTMLElement } {
 	const element = h("div", { class: "anb-place" });
+	const below = h("div", { class: "anb-below" });
 	const { choices } = context;
 	let drawn = "";
 	let body: BodyView | null = null;
@@ -31,7 +33,9 @@ export function createPlace(context: Context): BodyView {
 		life = new AbortController();
 		if (drawn) resetVariant(choices);
 		const bodyContext = { ...context, signal: life.signal };
-		const built = arrangement === "one" ? createSingle(bodyContext) : createAll(bodyContext, arrangement);
+		below.replaceChildren();
+		const built =
+			arrangement === "one" ? createSingle(bodyContext, below) : createAll(bodyContext, arrangement);
 		const hadFocus = hasFocus(element);
 		element.replaceChildren(built.element);
 		const tab = '.anb-vars [role="tab"][tabindex="0"]';
@@ -41,6 +45,7 @@ export function createPlace(context: Context): BodyView {
 
 	return {
 		element,
+		below,
 		update(snapshot) {
 			const many = snapshot.variants.length > 1;
 			const arrangement = many ? choices.arrangement : "one";
