@@ -8,9 +8,9 @@ function style(element) {
 }
 const isClipped = (value) => value === "hidden" || value === "clip";
 const scrolls = (value) => value === "auto" || value === "scroll";
-/** Cut on purpose: what only a screen reader reads, and the moving end of a file while it is written. */
+/** Cut on purpose: what only a screen reader reads, figures that give way, and the moving end of a file while it is written. */
 const isExempt = (element) =>
-	element.closest(".anb-sr, .anb-code.tail, .anb-empty.source, [aria-hidden=true] pre");
+	element.closest(".anb-sr, .anb-meta, .anb-code.tail, .anb-empty.source, [aria-hidden=true] pre");
 
 /** The part of a rectangle that is left by all boxes around it that clip or scroll; null if nothing is. */
 function visible(rect, element) {

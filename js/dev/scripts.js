@@ -185,7 +185,10 @@ const TRANSCRIPT = {
 	},
 	edits: {
 		events: [...done, ...edit("c2", 2), ...edit("c3", 3, LONG), finished()],
-		press: [["summary", "2 edits"]],
+		press: [
+			["button", "How"],
+			["summary", "2 edits"],
+		],
 	},
 	"a note": {
 		events: [

@@ -29,6 +29,21 @@ describe("buttons", () => {
 		expect([...shown].map((code) => code.textContent)).toEqual(cells);
 	});
 
+	test("the path of the saved run is in the menu", async () => {
+		await show();
+		kernel.batch(1, script(started, turn, finished()));
+		kernel.say({
+			kind: "ready",
+			paths: [".agent_nb/runs/hero.run.jsonl"],
+			features: {},
+			again: "",
+			others: [],
+		});
+		await soon();
+		const items = [...shadow().querySelectorAll<HTMLElement>("[role=menuitem]:not([hidden])")];
+		expect(items.map((item) => item.textContent)).toContain("Copy path.agent_nb/runs/hero.run.jsonl");
+	});
+
 	test("a denied call is a decision, not a failure", async () => {
 		await show();
 		tell(kernel, 1, 4);

@@ -182,28 +182,42 @@ describe("the row of a call", () => {
 	});
 });
 
+test("only the newest run shows its field at rest", async () => {
+	const isOlder = (name: string): boolean =>
+		shown(name).querySelector(".anb-compose")!.classList.contains("older");
+	await run("one");
+	expect(isOlder("one")).toBe(false);
+	await run("two");
+	expect([isOlder("one"), isOlder("two")]).toEqual([true, false]);
+});
+
 describe("what the demo model suggests", () => {
-	async function suggestions(...events: Loose[]): Promise<HTMLElement[]> {
+	async function fieldAfter(...events: Loose[]): Promise<HTMLTextAreaElement> {
 		document.body.innerHTML = '<section><div data-anb-run="k"></div></section>';
 		const meta = { ...META, suggestions: [["make it blue", "add news"]] };
 		kernel.batch(1, script(started, turn, ...events, finished()), { meta });
 		await soon();
-		return [...shown("k").querySelectorAll<HTMLElement>(".anb-suggestions button")];
+		return shown("k").querySelector<HTMLTextAreaElement>(".anb-askrow textarea")!;
+	}
+	function pressTab(field: HTMLTextAreaElement): boolean {
+		return field.dispatchEvent(new KeyboardEvent("keydown", { key: "Tab", bubbles: true, cancelable: true }));
 	}
 
-	test("fills the field below the run", async () => {
-		const [blue, news] = await suggestions(tool(), changed("index.html", 1), done());
-		expect([blue?.textContent, news?.textContent]).toEqual(["make it blue", "add news"]);
-		blue?.click();
+	test("is in the empty field below the run, and Tab takes the first", async () => {
+		const field = await fieldAfter(tool(), changed("index.html", 1), done());
+		expect(field.placeholder).toBe("make it blue, add news (Tab)");
+		expect(pressTab(field)).toBe(false);
 		await soon();
-		const field = shown("k").querySelector<HTMLTextAreaElement>(".anb-askrow textarea")!;
 		expect(field.value).toBe("make it blue");
 		expect(shown("k").activeElement).toBe(field);
 	});
 
 	test("is not shown for an answer without a page", async () => {
-		expect(await suggestions(text("No."))).toEqual([]);
-		expect(await suggestions(tool(), changed("data.json", 1), done())).toEqual([]);
+		for (const events of [[text("No.")], [tool(), changed("data.json", 1), done()]]) {
+			const field = await fieldAfter(...events);
+			expect(field.placeholder).toBe("Ask a question or for a change…");
+			expect(pressTab(field)).toBe(true);
+		}
 	});
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ToolRow } from "../src/run/state.ts";
+import { createNameChanges } from "../src/view/transcript/notebook-names.ts";
 import { done, finished, type Loose, play, script, started, text, tool, turn } from "./events.ts";
 import { META, shadow, soon } from "./kernel.ts";
 import { kernel, show } from "./stage.ts";
@@ -243,6 +244,13 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	await soon();
 	const line = shadow().querySelector(".anb-answer > :last-child .anb-names.left")!;
 	expect(line.textContent).toBe("In the notebook:df DataFramex intKeep as a notebookVerify");
+});
+
+test("an import is no name that code has set", () => {
+	const code = "import os.path, json as js\nfrom math import pi\nimportant = total = pi";
+	const bound = ["os", "js", "pi", "important", "total"];
+	const [set] = createNameChanges({ bound, code, changed: [], deleted: [] });
+	expect(set!.textContent).toBe("set important, total");
 });
 
 test("code that never ran is not offered to be kept", async () => {

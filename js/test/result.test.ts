@@ -1,5 +1,17 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { changed, done, finished, type Loose, piece, script, started, text, thinking, tool, turn } from "./events.ts";
+import {
+	changed,
+	done,
+	finished,
+	type Loose,
+	piece,
+	script,
+	started,
+	text,
+	thinking,
+	tool,
+	turn,
+} from "./events.ts";
 import { shadow, soon } from "./kernel.ts";
 import { kernel, show } from "./stage.ts";
 

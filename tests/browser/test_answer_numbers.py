@@ -15,7 +15,7 @@ from agent_nb.render.shown import shown_features
 from agent_nb.run.protocol import Encoder, Ready
 from agent_nb.run.record import all_events
 from agent_nb.tools.base import ToolOutput
-from tests.support.widget_stage import Stage, findings
+from tests.support.widget_stage import Stage, findings, press_how
 
 ANSWER = """\
 # 47.1 😀 of 99.5
@@ -100,7 +100,9 @@ def test_numbers_are_marked_where_the_kernel_has_found_them(stage: Stage) -> Non
 def test_a_number_leads_to_the_call_that_printed_it(stage: Stage, press: str) -> None:
     play(stage, data_run())
     first, second = (stage.widget.locator("[data-call]").nth(number) for number in (0, 1))
+    press_how(stage.widget)
     first.locator("summary").first.click()
+    press_how(stage.widget)
     number = stage.widget.get_by_role("link", name="47.1", exact=True).last
     number.click() if press == "click" else number.press(press)
     expect(first).to_have_class("anb-item step found")

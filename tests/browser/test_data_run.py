@@ -13,6 +13,13 @@ TURN = event("turn_started", step=1)
 FINISHED = ended()
 
 
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="
+
+
+def table(text: str) -> str:
+    return f"<table><tr><td>{text}</td></tr></table>"
+
+
 def said(text: str) -> dict[str, Any]:
     return event("text_delta", text=text)
 
@@ -61,6 +68,25 @@ def displayed(*outputs: dict[str, Any]) -> list[dict[str, Any]]:
         event("tool_ready", call_id="c1", title="run Python", args={"code": "show()"}),
         returned("c1", *outputs),
     ]
+
+
+def test_the_answer_comes_first_with_its_last_figure_and_table(stage: Stage) -> None:
+    figure = {"image/png": PIXEL, "text/plain": "<Figure size 1x1>"}
+    outputs = ({"text/html": table("early")}, figure, {"text/plain": "print"}, {"text/html": table("last")})
+    stage.play([STARTED, TURN, *displayed(*outputs), said("North earns most."), FINISHED])
+    answer, how = stage.widget.locator(".anb-answer"), stage.widget.get_by_role("button", name="How: 1 step")
+    expect(answer.locator(".anb-say")).to_have_text("North earns most.")
+    expect(answer.locator("img")).to_have_count(1)
+    expect(answer.locator("table")).to_have_text("last")
+    transcript = stage.widget.get_by_role("region", name="Transcript")
+    expect(transcript).to_be_hidden()
+    field = stage.widget.get_by_role("textbox", name="Ask a question or for a change")
+    tops = [part.bounding_box()["y"] for part in (answer, field, how)]
+    assert tops == sorted(tops)
+    how.click()
+    expect(transcript.locator("table")).to_have_text(["early", "last"])
+    expect(transcript.locator(".anb-say")).to_have_count(0)
+    expect(transcript.locator(".anb-source pre")).to_have_text("show()")
 
 
 def test_html_that_needs_a_frame_has_its_own_height(stage: Stage) -> None:

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.lab import LOAD, MODEL, open_notebook, run_notebook, save, wait_for_kernel
+from tests.support.widget_stage import press_how
 from tests.support.wire import Call, Say, reply
 
 pytestmark = pytest.mark.wide
@@ -45,6 +46,7 @@ def test_made_images_show_live_and_saved(page, lab, vendor):
     )
     expect(page.get_by_text("end_turn True")).to_be_visible()
     assert_images_show(page, ".anb-page iframe")
+    press_how(page)
     thumbnails = page.locator(".anb-thumb img")
     if not thumbnails.count():
         page.get_by_text("make 3 images").first.click()

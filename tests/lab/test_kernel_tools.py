@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.lab import LOAD, MODEL, Lab, run_notebook, wait_for_kernel
-from tests.support.widget_stage import stand_still
+from tests.support.widget_stage import press_how, stand_still
 from tests.support.wire import Call, Say, reply
 
 pytestmark = pytest.mark.wide
@@ -76,11 +76,13 @@ def test_code_is_tried_in_the_card_and_then_approved(page: Page, lab: Lab, vendo
     assert "share" not in str(vendor.requests[-1].body)
     approve(page)
     expect(card).to_be_hidden()
+    press_how(page)
     expect(row(page, 0).locator(".anb-names:visible")).to_contain_text("changed totalsales: + share")
 
 
 def _undo_and_insert(page: Page) -> None:
     wait_for_kernel(page)
+    press_how(page)
     names = row(page, 0).locator(".anb-names")
     expect(names).to_contain_text("changed total")
     expect(row(page, 0).locator("img")).to_have_count(1)

@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from agent_nb.images.convert import image_size
 from tests.support.lab import COUNTED, DEMO, LOAD, MODEL, Lab, keep_screenshot, run_notebook, wait_for_kernel
+from tests.support.widget_stage import press_how
 from tests.support.wire import Call, Hold, Say, WireServer, reply
 from tests.unit.images.test_pasted import PNG
 
@@ -64,6 +65,7 @@ def test_a_pasted_image_is_saved_beside_the_notebook_and_given_to_the_next_run(h
     expect(hero.locator(".anb-status .phase").nth(1)).to_contain_text("done")
     wait_for_kernel(hero)
     assert hero.evaluate(COUNTED)[3][0] == "%%agent hero_2 --from hero -i images/hero-1.png\nLike this"
+    press_how(hero.locator(".anb-frame").nth(1))
     expect(hero.locator(".anb-given img").last).to_be_visible()
     assert image_size((lab.root / "images" / "hero-1.png").read_bytes()) == (40, 30)
     expect(hero.get_by_role("list", name="Images for the next cell")).to_have_count(0)

@@ -83,6 +83,11 @@ def serve_page() -> Iterator[DevServer]:
     server.server_close()
 
 
+def press_how(inside: Any) -> None:
+    """Unfolds the transcript of a run that has ended, below its field, or folds it."""
+    inside.locator(".anb-how").click()
+
+
 @contextmanager
 def open_playwright() -> Iterator[Any]:
     """Starts Playwright's driver. There is only one at a time, and no test may be a coroutine meanwhile."""

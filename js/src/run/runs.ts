@@ -113,11 +113,11 @@ export class RunEntry {
 		return first?.type === "run_started" ? first.base : null;
 	}
 
-	/** Whether there is a newer run, which folds the outputs of older ones. */
-	get isOlder(): boolean {
+	/** The newest run; null if it is this one. */
+	get newer(): Meta | null {
 		const metas = [...this.others()].map((run) => run.state?.meta).filter((meta) => meta !== undefined);
 		const newest = metas.toSorted((a, b) => a.number - b.number).at(-1);
-		return newest?.folds === true && newest.number > (this.state?.meta.number ?? 0);
+		return newest && newest.number > (this.state?.meta.number ?? 0) ? newest : null;
 	}
 
 	/** The digest in its saved output; null until the run has ended. */

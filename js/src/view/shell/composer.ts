@@ -1,12 +1,14 @@
 // The field below a run. Enter inserts the next cell and runs it, Alt+Enter only inserts it, Shift+Enter breaks the line.
 
-import { h, hasFocus, moveFocus, setChildren, setText } from "../../base/dom.ts";
+import { h, hasFocus, moveFocus, setAttribute, setChildren, setText } from "../../base/dom.ts";
 import { LETTERS } from "../../base/keys.ts";
-import { cellText, newAsk, nextName, optionsOf, storeAsk, storedAsk } from "../../run/ask.ts";
+import { addToAsk, cellText, newAsk, nextName, optionsOf, storeAsk, storedAsk } from "../../run/ask.ts";
 import { isName, isReadable } from "../../run/cell-source.ts";
 import { canInsert, labExtension } from "../../run/cells.ts";
 import type { Repeat } from "../../run/events.ts";
-import type { Context, Snapshot } from "../context.ts";
+import type { VariantState } from "../../run/state.ts";
+import { currentState } from "../actions.ts";
+import { type Context, canRefer, type Snapshot } from "../context.ts";
 import { createNotes } from "../inspect/notes.ts";
 import { momentName } from "../result/versions.ts";
 import { createField, iconButton } from "../shared/buttons.ts";
@@ -23,7 +25,8 @@ export function createComposer(context: Context) {
 	if (!choices.ask.text && !choices.ask.notes.length) choices.ask = storedAsk(run.state?.id ?? "");
 	// Only JupyterLab's extension hears the key on a selected cell.
 	const key = labExtension() && run.notebook ? " (/)" : "";
-	const field = createField(LABEL, `${LABEL}…${key}`);
+	const blank = `${LABEL}…${key}`;
+	const field = createField(LABEL, blank);
 	const only = createButton("Next cell", "Insert the next cell below (Alt+Enter)");
 	const main = createButton("", "");
 	const notes = h("ul", { class: "anb-notes" });
@@ -56,6 +59,8 @@ export function createComposer(context: Context) {
 			options.update();
 			drawImages();
 			field.update(choices.ask);
+			setAttribute(field.element, "placeholder", hintFor(context, state) || blank);
+			element.classList.toggle("older", isOlder(context));
 			if (choices.ask.focus === "text") moveFocus(field.element);
 			if (choices.ask.focus === "text") choices.ask.focus = undefined;
 			oninput();
@@ -77,6 +82,26 @@ function takeOver(context: Context, field: HTMLElement): void {
 	before.choices.ask = newAsk();
 	before.redraw();
 	sender = { context, field, next };
+}
+
+/** What the demo model suggests after it has made a page, for the empty field. */
+function suggestionsFor(context: Context, { rows }: VariantState): readonly string[] {
+	const created = rows.map((row) =>
+		row.kind === "tool" && row.change?.action === "created" ? row.change.path : "",
+	);
+	const isPage = created.some((path) => path?.endsWith(".html"));
+	const { suggestions = [] } = context.run.state?.meta ?? {};
+	return (isPage && canRefer(context) && suggestions[context.choices.variant]) || [];
+}
+
+function hintFor(context: Context, state: VariantState): string {
+	const suggestions = suggestionsFor(context, state);
+	return suggestions.length ? `${suggestions.join(", ")} (Tab)` : "";
+}
+
+/** Whether the field is shown only while the pointer or the focus is in the run: a newer run has one. */
+function isOlder({ run, choices }: Context): boolean {
+	return run.newer !== null && choices.stage === null;
 }
 
 /** Labels the main button with its effect, or says that the cell can only be copied. */
@@ -147,6 +172,13 @@ function listenForPresses(
 	only.onclick = (click) => act(click, false);
 	main.onclick = (click) => act(click, true);
 	element.onkeydown = (event) => {
+		const first = suggestionsFor(context, currentState(context))[0];
+		const isBlank = !choices.ask.text && (event.target as Element).matches(".anb-askrow textarea");
+		if (first && isBlank && event.key === "Tab" && !event.shiftKey) {
+			event.preventDefault();
+			addToAsk(choices.ask, first);
+			context.redraw();
+		}
 		if (!isSending(event)) return;
 		event.preventDefault();
 		if (!event.repeat) act(event, !event.altKey);

@@ -11,10 +11,8 @@ export function createFooter(context: Context) {
 	const line = h("span", { class: "ready" });
 	const copy = iconButton("copy", "Copy the name", () => void copyText(context, name));
 	const load = createCellButton(context, "Load", { runs: true });
-	const paths = h("span", { class: "wide paths" });
-	const gap = h("span", { class: "sp" });
 	const code = createRunningCode(context);
-	const parts = [code.element, line, copy, load.element, gap, paths];
+	const parts = [code.element, line, copy, load.element];
 	const element = h("footer", { class: "anb-foot", hidden: true }, ...parts);
 	copy.hidden = true;
 	let name = "";
@@ -35,9 +33,6 @@ export function createFooter(context: Context) {
 			setChildren(line, text, () => withCode(text));
 			line.classList.toggle("warn", note !== "");
 			setAttribute(line, "role", note ? "alert" : "none");
-			const saved = (ready?.paths ?? []).map((path) => `\`${path}\``).join(", ");
-			setChildren(paths, saved, () => withCode(saved && `saved: ${saved}`));
-			setAttribute(paths, "title", paths.textContent);
 		},
 	};
 }

@@ -71,7 +71,7 @@ export function isFull(inside: HTMLElement): boolean {
  */
 export function isFoldedAway({ choices: { stage, folded }, run }: Context): boolean {
 	if (stage === "here" || (run.busy && stage !== "shown")) return false;
-	return folded ?? (stage !== null || run.isOlder);
+	return folded ?? (stage !== null || run.newer?.folds === true);
 }
 
 export function createFoldButton(context: Context) {

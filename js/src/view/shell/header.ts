@@ -1,5 +1,6 @@
 // The top line: the phase of the run, its figures, and a button to stop it.
 
+import { copyText } from "../../base/clipboard.ts";
 import { h, hasFocus, icon, moveFocus, setAttribute, setChildren, setText } from "../../base/dom.ts";
 import { bytes } from "../../base/format.ts";
 import type { IconName } from "../../base/icons.ts";
@@ -157,11 +158,14 @@ function createMenu(context: Context) {
 	const saveItem = createItem(icon("save"), "Save files");
 	const openItem = createItem(icon("open"), "Open in new tab");
 	const cell = h("code");
+	const path = h("code");
+	const pathItem = createItem(icon("file"), "Copy path", path);
 	const exportItem = createItem(icon("replay"), "Export replay", cell);
 	const actions = new Map<HTMLButtonElement, (press: MouseEvent) => void>([
 		[copyItem, () => copy(context)],
 		[saveItem, () => void downloadAll(context)],
 		[openItem, () => openInTab(context)],
+		[pathItem, () => void copyText(context, path.textContent ?? "")],
 		[exportItem, (press) => exported && void insert(context, press, exported, { runs: true })],
 	]);
 	const element = createDropdown("Actions", actions);
@@ -176,6 +180,8 @@ function createMenu(context: Context) {
 			setText(size, shown ? bytes(shown.version?.size ?? 0) : "");
 			saveItem.hidden = state.files.size === 0;
 			openItem.hidden = shownPage(state, context.choices) === null;
+			setText(path, (run.ready?.paths ?? []).join("\n"));
+			pathItem.hidden = path.textContent === "";
 			exported = canRefer(context) ? cellSource("export", run.meta) : null;
 			exportItem.hidden = exported === null;
 			element.hidden = context.run.busy || [...actions.keys()].every((item) => item.hidden);

@@ -55,9 +55,19 @@ export function createNames(context: Context, names: Names, shown: string | null
 }
 
 /** The names that code has set, changed or deleted, what it changed in place, and notes. */
-export function createNameChanges({ bound, changed, deleted, in_place = {}, notes }: Names): HTMLElement[] {
+export function createNameChanges({
+	bound,
+	code,
+	changed,
+	deleted,
+	in_place = {},
+	notes,
+}: Names): HTMLElement[] {
 	return [
-		...namesIn("set", bound),
+		...namesIn(
+			"set",
+			bound.filter((name) => !isName(name) || !isImport(code, name)),
+		),
 		...namesIn("changed", changed),
 		...namesIn("deleted", deleted),
 		...Object.entries(in_place).map(([name, change]) =>
@@ -132,6 +142,11 @@ function namesLeft(rows: readonly Row[], undone: readonly string[]): Map<string,
 			if (isName(name) && stays(name)) remaining.set(name, kind);
 	}
 	return remaining;
+}
+
+/** Whether code imports the name: nothing to keep. */
+function isImport(code: string, name: string): boolean {
+	return new RegExp(`^ *(?:from .+ )?import (?:.*[ ,(])?${name}\\b`, "m").test(code);
 }
 
 /** `set df, total` */

@@ -12,7 +12,6 @@ import {
 } from "../../base/dom.ts";
 import { bytes, seconds, sumOf } from "../../base/format.ts";
 import { Markdown } from "../../base/markdown.ts";
-import { addToAsk } from "../../run/ask.ts";
 import type { PlanEntry, Thumbnail } from "../../run/events.ts";
 import { isWaiting, retrySeconds, WAITS_LONG, waitingPhase } from "../../run/phase.ts";
 import {
@@ -24,8 +23,7 @@ import {
 	type ToolRow,
 	type VariantState,
 } from "../../run/state.ts";
-import { type BodyView, type Context, canRefer, type Snapshot, type Ticking, viewsIn } from "../context.ts";
-import { textButton } from "../shared/buttons.ts";
+import { type BodyView, type Context, type Snapshot, type Ticking, viewsIn } from "../context.ts";
 import { createFold } from "../shared/fold.ts";
 import { createItem } from "../shared/item.ts";
 import { hasResult } from "../shown.ts";
@@ -77,11 +75,10 @@ export function createTimeline(context: Context): BodyView & { readonly answer: 
 	};
 }
 
-/** The answer, the names that code has left, and what may be asked next. */
+/** The answer, and the names that code has left. */
 function createAnswerList(context: Context) {
 	const element = h("ol", { class: "anb-log anb-answer" });
 	const updateText = createAnswer(context, element);
-	const suggestions = createSuggestions(context);
 	const leftNames = createLeftNames(context);
 	const lastRows = viewsIn(context, "row").map((create) => create(context));
 	return {
@@ -94,7 +91,6 @@ function createAnswerList(context: Context) {
 			for (const row of lastRows) place(element, row.element, row.update(snapshot));
 			if (leftNames.update(!state.busy && state.rows.some(hasRunCode) ? state.rows : []))
 				element.append(leftNames.element);
-			place(element, suggestions.element, suggestions.update(snapshot));
 			return text;
 		},
 	};
@@ -301,33 +297,6 @@ function createWaiting() {
 			return true;
 		},
 	};
-}
-
-/** The demo model's suggestions after it has made a page, as buttons that fill the field below the run. */
-function createSuggestions(context: Context) {
-	const row = h("div", { class: "anb-suggestions" });
-	const createSuggestion = (text: string): HTMLElement =>
-		textButton(text, () => {
-			addToAsk(context.choices.ask, text);
-			context.redraw();
-		});
-	const element = createItem(null, row);
-	return {
-		element,
-		/** Returns whether there are any. */
-		update({ run, state }: Snapshot): boolean {
-			const suggestions = run.meta.suggestions?.[context.choices.variant] ?? [];
-			setChildren(row, suggestions, () => suggestions.map(createSuggestion));
-			return suggestions.length > 0 && canRefer(context) && hasCreatedPage(state);
-		},
-	};
-}
-
-function hasCreatedPage({ rows }: VariantState): boolean {
-	const created = rows.map((row) =>
-		row.kind === "tool" && row.change?.action === "created" ? row.change.path : "",
-	);
-	return created.some((path) => path?.endsWith(".html"));
 }
 
 /** The countdown while a run waits to send a failed request again. */
