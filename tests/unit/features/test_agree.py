@@ -29,10 +29,13 @@ def agent(shell, provider="chat:qwen", **settings):
     return Agent(provider, tools=[*kernel_tools(shell.ipython)], **settings)
 
 
-def computing(*codes):
-    """A vendor's model that computes and then says so, in each try."""
-    turns = [turn for code in codes for turn in ([call("run_python", {"code": code})], [text("Done.")])]
-    return ScriptedProvider(turns)
+class Computes(ScriptedProvider):
+    """Writes the same code in each try, and then says so, in whatever order the requests come."""
+
+    def stream(self, request):
+        is_done = request.messages[-1].role == "tool"
+        self._turns.append((text("Done."),) if is_done else (call("run_python", {"code": "print(4)"}),))
+        return super().stream(request)
 
 
 def tried(shell, server, *codes, options="--agree 3 -m chat:qwen", prompt="The mean price of {{df}}?"):
@@ -200,9 +203,7 @@ async def test_one_card_covers_equal_code_of_all_tries(shell):
         await asyncio.sleep(0.05)
         return Answer(approved=True)
 
-    code = [call("run_python", {"code": "print(4)"})]
-    provider = ScriptedProvider([code, code, [text("Done.")], [text("Done.")]])
-    handle = agent(shell, provider, approve="ask").start(ASKED)
+    handle = agent(shell, Computes([]), approve="ask").start(ASKED)
     handle.approve_with(ask)
     assert str((await handle).agreement) == "2 of 2 agree"
     assert asked == ["print(4)"]
