@@ -99,7 +99,7 @@ def code_request(data: str, question: str, ends: str = "") -> str:
 
     `ends` is the statement with which the code ends; without one, it prints the answer.
     """
-    ask = prompt_text("code_assigns").replace("$ends", ends) if ends else prompt_text("code_request")
+    ask = f"{prompt_text('code_assigns')} {ends}" if ends else prompt_text("code_request")
     return f"{data}\n\n{ask}\n\nQuestion: {question}"
 
 

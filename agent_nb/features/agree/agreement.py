@@ -11,7 +11,7 @@ from agent_nb.plugins import Run, events
 from agent_nb.plugins.engine import CODE_TOOL, ENDINGS, printed_text
 
 _MOST_COMPARED = 20_000
-_NUMBER = re.compile(r"[-−]?(?:\d+(?:,\d{3})+|\d+)?\.?\d+(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-−]?(?:\d++(?:,\d{3}){0,9}+(?:\.\d++)?+|\.\d++)(?:[eE][-+]?\d++)?+")
 _TOKEN = re.compile(rf"(?<![\w.]){_NUMBER.pattern}(?!\w)|\w+")
 
 

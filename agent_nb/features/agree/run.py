@@ -30,7 +30,7 @@ from agent_nb.plugins.engine import (
 
 TEMPERATURE = 0.8
 """Of the tries after the first, on the user's own server; vendors' models are sampled at their own defaults."""
-_COLUMNS = re.compile(r"(?:^- [^\n]+: [^\n]+\n){2,}", re.MULTILINE)
+_COLUMNS = re.compile(r"(?:^- (?=[^\n]*: )[^\n]+\n){2,}", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class Agrees(FeatureCode[int]):
         return Tries(request[0], most, start) if most > 1 else None
 
     def part(self, run: PartInputs) -> RunPart | None:
-        return Try() if (run.prepared.get(AGREE) or 1) > 1 else None
+        return TryPart() if (run.prepared.get(AGREE) or 1) > 1 else None
 
     def value(self, run: Run) -> Agreement | None:
         return agreement_of(run)
@@ -93,7 +93,7 @@ class Agrees(FeatureCode[int]):
         return Addition(facts=[str(agreement)], below=[answer_table(rows)] if rows else [])
 
 
-class Try(RunPart):
+class TryPart(RunPart):
     async def begin(self, runner: ToolRunner) -> ToolRunner:
         runner.approvals.consent.shares_answers = True
         return runner

@@ -71,7 +71,7 @@ _QUOTED = re.compile(r"""(?<=["'`])([^"'`]+)(?=["'`])""")
 _LINE = re.compile(r" \(line \d+\)$")
 _MOST_BLOCKS_SHOWN = 20
 _ASKS_FOR_CODE = re.compile(
-    r"\b(?:write|define|implement)\s+(?:me\s+)?(?:an?|the|some)?\s*(?:\w+\s+){0,2}?"
+    r"\b(?:write|define|implement)\s++(?:me\s++)?+(?:(?:an?|the|some)\s++)?+(?:\w++\s++){0,2}?"
     r"(?:function|class|script|snippet|program|decorator|code)\b",
     re.IGNORECASE,
 )
@@ -440,5 +440,10 @@ def showing(code: str, name: str) -> str:
 
 def _stands_in(line: str, text: str) -> bool:
     """Whether a printed line stands in the text as it is, white space and quotes around it aside."""
-    words = r"\s+".join(map(re.escape, line.strip().strip("'").split()))
-    return re.search(rf"(?<![\w.,]){words}(?!\w|[.,]\d)", text) is not None
+    words, text = " ".join(line.strip().strip("'").split()), " ".join(text.split())
+    start = -1
+    while (start := text.find(words, start + 1)) >= 0:
+        before, after = text[max(start - 1, 0) : start], text[start + len(words) : start + len(words) + 2]
+        if not re.match(r"[\w.,]", before) and not re.match(r"\w|[.,]\d", after):
+            return True
+    return False

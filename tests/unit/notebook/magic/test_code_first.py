@@ -453,7 +453,8 @@ def test_a_typed_answer_is_read_from_the_kernel(shell, server, options):
     run = ask(shell, server, block(code), options=f"{AS} {options}")
     assert (run.reason, run.answer) == ("end_turn", {"mean": 4.041666666666667, "town": "Lyon"})
     assert (
-        "ends with `answer = ...`, a dict with these keys: mean: number, town: string." in sent(server)[1][1]
+        "ends with this statement: `answer = ...`, a dict with these keys: mean: number, town: string."
+        in sent(server)[1][1]
     )
     assert "final_answer" not in str(server.requests[0].body)
     assert (run.unsupported, run.ran_code, "answer" in shell.names) == ((), True, False)
@@ -463,7 +464,7 @@ def test_a_typed_answer_is_read_from_the_kernel(shell, server, options):
 
 def test_a_typed_answer_leaves_the_users_variable_alone(shell, server):
     run = ask(shell, server, block("answer_ = len(df)"), options="--as int", data="answer = 'mine'")
-    assert "ends with `answer_ = ...`, of type integer." in sent(server)[1][1]
+    assert "ends with this statement: `answer_ = ...`, of type integer" in sent(server)[1][1]
     assert (run.answer, shell.names["answer"], "answer_" in shell.names) == (6, "mine", False)
 
 
