@@ -453,7 +453,7 @@ def test_a_typed_answer_is_read_from_the_kernel(shell, server, options):
     run = ask(shell, server, block(code), options=f"{AS} {options}")
     assert (run.reason, run.answer) == ("end_turn", {"mean": 4.041666666666667, "town": "Lyon"})
     assert (
-        "ends with this statement: `answer = ...`, a dict with these keys: mean: number, town: string."
+        "ends with this statement: `answer = ...`, a dict with these keys: mean: number, town: string"
         in sent(server)[1][1]
     )
     assert "final_answer" not in str(server.requests[0].body)
