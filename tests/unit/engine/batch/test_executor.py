@@ -256,11 +256,11 @@ async def test_a_worker_that_cannot_take_the_agent_says_why(monkeypatch, tmp_pat
 
 async def test_a_worker_without_a_plugins_feature_refuses_the_job(threads):
     context = multiprocessing.get_context("spawn")
-    with plugin_of(Feature("agree", code=RECORDS_GIVEN)), ProcessPoolExecutor(1, mp_context=context) as pool:
+    with plugin_of(Feature("signed", code=RECORDS_GIVEN)), ProcessPoolExecutor(1, mp_context=context) as pool:
         with pytest.raises(ConfigError) as refused:
             await demo().map(PROMPTS[:2], executor=pool)
         runs = await demo().map(PROMPTS[:1], executor=threads)
-    assert str(refused.value) == "The feature `agree` is not loaded in this worker: install its plugin there."
+    assert str(refused.value) == "The feature `signed` is not loaded in this worker: install its plugin there."
     assert runs[0].reason == "end_turn"
 
 

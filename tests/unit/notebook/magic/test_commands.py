@@ -197,7 +197,7 @@ def test_a_run_is_exported_beside_the_notebook_or_where_one_says(shell, tmp_path
     ("command", "says"),
     [
         ("modls", "There is no command 'modls'. Did you mean `%agent models`?"),
-        ("xyzzy", "The commands are models, tools, mcp, use, runs"),
+        ("xyzzy", "The commands are models, tools, mcp, lend, use, runs"),
         ("make me a page", "Write a prompt in a cell, below a %%agent line."),
         ("tool for sale", "Write a prompt in a cell, below a %%agent line."),
         ("tools please", "`%agent tools` takes no arguments: remove 'please'."),
