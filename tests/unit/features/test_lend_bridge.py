@@ -49,7 +49,7 @@ def runtime(tmp_path, monkeypatch):
     return tmp_path / "runtime"
 
 
-def lease_of(server, notebook="/work/a.ipynb", **fields):
+def lease_of(server, notebook="/notes/a.ipynb", **fields):
     about = {
         "name": "lent",
         "notebook": notebook,
@@ -61,7 +61,7 @@ def lease_of(server, notebook="/work/a.ipynb", **fields):
 
 
 @asynccontextmanager
-async def lent(notebook="/work/a.ipynb"):
+async def lent(notebook="/notes/a.ipynb"):
     async with Notebook() as server:
         server.answers = os.path.basename(notebook)
         path = store(lease_of(server, notebook))
@@ -131,7 +131,7 @@ async def test_it_answers_while_nothing_is_lent_and_says_when_that_changes(runti
             assert await said(ann) == "a.ipynb for Ann"
         await asyncio.wait_for(changes.get(), 60)
         assert await names(ann) == ["lent_notebooks"]
-        async with lent("/work/again.ipynb"):  # as by a kernel that has restarted
+        async with lent("/notes/again.ipynb"):  # as by a kernel that has restarted
             await asyncio.wait_for(changes.get(), 60)
             assert await said(ann) == "again.ipynb for Ann"
 
