@@ -260,7 +260,9 @@ async def test_a_worker_without_a_plugins_feature_refuses_the_job(threads):
         with pytest.raises(ConfigError) as refused:
             await demo().map(PROMPTS[:2], executor=pool)
         runs = await demo().map(PROMPTS[:1], executor=threads)
-    assert str(refused.value) == "The feature `signed` is not loaded in this worker: install its plugin there."
+    assert (
+        str(refused.value) == "The feature `signed` is not loaded in this worker: install its plugin there."
+    )
     assert runs[0].reason == "end_turn"
 
 
