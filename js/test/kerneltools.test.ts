@@ -222,8 +222,8 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	expect(shadow().querySelector(".anb-names.left")).toBeNull();
 	kernel.batch(events.length, events.slice(-1), { run_id: "r1" });
 	await soon();
-	expect(shadow().querySelector(".anb-body > .anb-answer .anb-say")?.textContent).toBe("South leads.");
-	const left = shadow().querySelector(".anb-answer > :last-child .anb-names.left")!;
+	expect(shadow().querySelector(".anb-body > .anb-final .anb-say")?.textContent).toBe("South leads.");
+	const left = shadow().querySelector(".anb-final > :last-child .anb-names.left")!;
 	expect(left.textContent).toBe("In the notebook:df DataFrame, 2 rowsfig FigureKeep as a notebookVerify");
 	expect(left.querySelectorAll("button code")).toHaveLength(2);
 	const [keep, verify] = left.querySelectorAll<HTMLButtonElement>(".all button");
@@ -242,7 +242,7 @@ test("a run with code ends with its answer, and the names it left insert cells",
 	const undone = ["t2 df", "t2 x", "t2 fig"];
 	kernel.batch(1, events, { run_id: "r1", meta: { ...META, undone } });
 	await soon();
-	const line = shadow().querySelector(".anb-answer > :last-child .anb-names.left")!;
+	const line = shadow().querySelector(".anb-final > :last-child .anb-names.left")!;
 	expect(line.textContent).toBe("In the notebook:df DataFramex intKeep as a notebookVerify");
 });
 

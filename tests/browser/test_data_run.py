@@ -74,7 +74,7 @@ def test_the_answer_comes_first_with_its_last_figure_and_table(stage: Stage) -> 
     figure = {"image/png": PIXEL, "text/plain": "<Figure size 1x1>"}
     outputs = ({"text/html": table("early")}, figure, {"text/plain": "print"}, {"text/html": table("last")})
     stage.play([STARTED, TURN, *displayed(*outputs), said("North earns most."), FINISHED])
-    answer, how = stage.widget.locator(".anb-answer"), stage.widget.get_by_role("button", name="How: 1 step")
+    answer, how = stage.widget.locator(".anb-final"), stage.widget.get_by_role("button", name="How: 1 step")
     expect(answer.locator(".anb-say")).to_have_text("North earns most.")
     expect(answer.locator("img")).to_have_count(1)
     expect(answer.locator("table")).to_have_text("last")

@@ -112,8 +112,6 @@ def test_slash_on_the_cell_leads_to_its_field_and_enter_to_that_of_the_next_run(
     hero.mouse.move(0, 0)
     expect(composers.nth(0)).to_have_css("opacity", "0")
     expect(composers.nth(1)).to_have_css("opacity", "1")
-    hero.locator(".anb-frame").nth(0).hover()
-    expect(composers.nth(0)).to_have_css("opacity", "1")
     at = 1 + next(number for number, source in enumerate(sources) if "agent hero" in source)
     sources.insert(at, "%%agent hero_2 --from hero\nmake it blue")
     assert hero.evaluate(SOURCES) == sources

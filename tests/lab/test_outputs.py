@@ -66,17 +66,21 @@ def table(run: Run) -> Bundles:
 WRITERS: dict[str, Callable[[Run], Bundles]] = {
     "_base/table.py:_repr_html_": table,
     "engine/batch/runs.py:_repr_html_": compared,
+    "features/certificate/certificate.py:_repr_html_": lambda run: [
+        {"text/html": run.certificate._repr_html_()}
+    ],
+    "features/certificate/verify.py:_repr_html_": table,
     "files/__init__.py:_repr_html_": lambda run: [{"text/html": run.files._repr_html_()}],
     "notebook/magic/run_commands.py:_repr_html_": lambda run: [
         {"text/html": FileNotice(Path("/home", PIXEL), Path("/home"), PIXEL)._repr_html_()}
     ],
     "notebook/page/widget.py:_repr_mimebundle_": lambda run: [{"text/html": page_html(run)}],
     # Also the outputs of `%agent fix`, `%agent explain` and replays.
-    "render/__init__.py:bundle": bundled,
-    "render/__init__.py:first_frame": lambda run: [
-        first_frame("key", PIXEL, PIXEL, progress=Progress(PIXEL, tuple(transcript(run.events)), PIXEL))
+    "render/__init__.py:_output": lambda run: [
+        *bundled(run),
+        first_frame("key", PIXEL, PIXEL, progress=Progress(PIXEL, tuple(transcript(run.events)), PIXEL)),
+        abandoned_frame(PIXEL, PIXEL),
     ],
-    "render/__init__.py:abandoned_frame": lambda run: [abandoned_frame(PIXEL, PIXEL)],
     "render/answers.py:_repr_html_": answers,
     "render/outputs.py:safe_output": kept,
     "run/cells.py:_outputs": kept,

@@ -77,7 +77,7 @@ export function createTimeline(context: Context): BodyView & { readonly answer: 
 
 /** The answer, and the names that code has left. */
 function createAnswerList(context: Context) {
-	const element = h("ol", { class: "anb-log anb-answer" });
+	const element = h("ol", { class: "anb-log anb-final" });
 	const updateText = createAnswer(context, element);
 	const leftNames = createLeftNames(context);
 	const lastRows = viewsIn(context, "row").map((create) => create(context));
